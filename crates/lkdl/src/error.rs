@@ -1,0 +1,224 @@
+//! The library's one error type, and the warnings that travel with results.
+//!
+//! An error names the value that was given and what would have been accepted. A warning is an
+//! outcome: the fit went on by a documented rule, and its result says so.
+
+use thiserror::Error;
+
+/// What went wrong, with the offending value and the fix.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum LkdlError {
+    /// A matrix or list that must hold something is empty.
+    #[error("{what} is empty ({rows} x {cols}); at least one row and one column are needed")]
+    Empty {
+        /// Which argument.
+        what: &'static str,
+        /// Its number of rows.
+        rows: usize,
+        /// Its number of columns.
+        cols: usize,
+    },
+    /// A value is NaN or infinite.
+    #[error("{what} holds {value} at row {row}, column {col}; replace or drop non-finite values")]
+    NonFinite {
+        /// Which argument.
+        what: &'static str,
+        /// Row (feature) of the first such value.
+        row: usize,
+        /// Column (sample) of the first such value.
+        col: usize,
+        /// The value.
+        value: f64,
+    },
+    /// Every entry is zero where something must be learned.
+    #[error("{what} is all zero; there is nothing to learn from")]
+    AllZero {
+        /// Which argument.
+        what: &'static str,
+    },
+    /// Two shapes do not fit together.
+    #[error("{what} has size {got}, but must be {expected}")]
+    Shape {
+        /// Which argument and axis.
+        what: &'static str,
+        /// The size that was needed.
+        expected: usize,
+        /// The size that was given.
+        got: usize,
+    },
+    /// A parameter is out of range.
+    #[error("{name} is {value}, but must be {requirement}")]
+    Parameter {
+        /// The parameter's public name.
+        name: &'static str,
+        /// The value given.
+        value: String,
+        /// What is accepted.
+        requirement: String,
+    },
+    /// A χ² kernel met a negative feature.
+    #[error(
+        "feature {row} of sample {col} is {value}, but the chi-squared kernels need values >= 0; \
+         shift or clip the data, or choose another kernel"
+    )]
+    NegativeFeature {
+        /// Feature.
+        row: usize,
+        /// Sample.
+        col: usize,
+        /// The value.
+        value: f64,
+    },
+    /// A kernel evaluated to NaN or infinity on finite data.
+    #[error(
+        "kernel {kernel} overflowed to {value}; scale the samples (for example to unit norm) or \
+         change its parameters"
+    )]
+    KernelOverflow {
+        /// The kernel, printed.
+        kernel: String,
+        /// The value it gave.
+        value: f64,
+    },
+    /// The kernel matrix has negative eigenvalues beyond rounding.
+    #[error(
+        "the kernel is indefinite: negative eigenvalues hold {share:.2e} of the spectrum's mass; \
+         choose another kernel or the policy clip, flip or shift"
+    )]
+    Indefinite {
+        /// Σ|negative eigenvalues| / Σ|eigenvalues|.
+        share: f64,
+    },
+    /// No eigenvalue rose above rounding: the landmarks carry no kernel mass.
+    #[error("the kernel matrix of the {n_landmarks} landmarks is zero; check the kernel's width")]
+    ZeroKernel {
+        /// How many landmarks were tried.
+        n_landmarks: usize,
+    },
+    /// A class label has no sample.
+    #[error("class {class} has no sample; drop the label or give it samples")]
+    EmptyClass {
+        /// The class index.
+        class: usize,
+    },
+    /// The run would need more memory than the budget.
+    #[error(
+        "{stage} needs {need} bytes, but the memory budget is {budget} bytes; raise the budget, \
+         or lower n_landmarks, rank or n_atoms"
+    )]
+    Memory {
+        /// The stage with the largest need.
+        stage: &'static str,
+        /// Bytes needed.
+        need: u64,
+        /// Bytes allowed.
+        budget: u64,
+    },
+    /// A method was asked to run on data it cannot use.
+    #[error("{what} {problem}; {fix}")]
+    Unsupported {
+        /// The method.
+        what: &'static str,
+        /// Why it cannot run.
+        problem: &'static str,
+        /// What to do instead.
+        fix: &'static str,
+    },
+    /// An iterative factorisation gave up.
+    #[error("{what} did not converge; check the samples' scale (values near overflow?)")]
+    NoConvergence {
+        /// The factorisation.
+        what: &'static str,
+    },
+    /// The user's own kernel reported a failure.
+    #[error("custom kernel {name}: {message}")]
+    CustomKernel {
+        /// The kernel's name.
+        name: String,
+        /// Its message.
+        message: String,
+    },
+    /// A monitor asked the fit to stop.
+    #[error("stopped on request")]
+    Cancelled,
+}
+
+impl LkdlError {
+    /// A parameter error: `name` is `value`, but must be `requirement`.
+    pub fn parameter(
+        name: &'static str,
+        value: impl ToString,
+        requirement: impl Into<String>,
+    ) -> Self {
+        Self::Parameter { name, value: value.to_string(), requirement: requirement.into() }
+    }
+}
+
+/// Something a fit did that the caller may want to know; the result is valid.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// Fewer distinct landmarks existed than were asked for.
+    FewerLandmarks {
+        /// Asked for.
+        wanted: usize,
+        /// Returned.
+        got: usize,
+    },
+    /// The kernel matrix of the landmarks has fewer usable directions than the rank asked for.
+    RankReduced {
+        /// Asked for.
+        wanted: usize,
+        /// Kept.
+        got: usize,
+    },
+    /// Landmarks were chosen on a random pilot sample, to stay within the memory budget.
+    PilotSample {
+        /// Samples in the pilot.
+        used: usize,
+        /// Samples given.
+        of: usize,
+    },
+    /// A class has fewer non-zero distinct samples than atoms; the rest are pair mixtures.
+    MixedAtoms {
+        /// Atoms asked for.
+        wanted: usize,
+        /// Atoms that are samples.
+        from_samples: usize,
+    },
+    /// Samples of zero norm: left zero, coded as empty, labelled by the lowest index.
+    ZeroSamples {
+        /// How many.
+        count: usize,
+    },
+    /// The indefinite part of the kernel was repaired by the chosen policy.
+    IndefiniteRepaired {
+        /// Σ|negative eigenvalues| / Σ|eigenvalues|.
+        share: f64,
+    },
+}
+
+impl std::fmt::Display for Warning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::FewerLandmarks { wanted, got } => {
+                write!(f, "{got} distinct landmarks were found, {wanted} were asked for")
+            }
+            Self::RankReduced { wanted, got } => {
+                write!(f, "rank reduced from {wanted} to {got}, the numerical rank of the kernel")
+            }
+            Self::PilotSample { used, of } => {
+                write!(f, "landmarks chosen on {used} of {of} samples to stay within the budget")
+            }
+            Self::MixedAtoms { wanted, from_samples } => write!(
+                f,
+                "{from_samples} of {wanted} starting atoms are samples, the rest pair mixtures"
+            ),
+            Self::ZeroSamples { count } => write!(f, "{count} samples have zero norm"),
+            Self::IndefiniteRepaired { share } => {
+                write!(f, "indefinite kernel repaired ({share:.2e} of the spectrum was negative)")
+            }
+        }
+    }
+}

@@ -1,0 +1,453 @@
+//! A panel of right-hand points, and the tile of kernel values it makes with a block of samples.
+//!
+//! The tile is product first, elementwise function second, both while the block is in cache:
+//! Cᵀ[:, block] = κ(X_R, X_block), LKDL Eq. (12) one block at a time.
+
+use super::Kernel;
+use crate::error::LkdlError;
+use crate::linalg::product_into;
+use crate::matrix::{
+    BLOCK, Columns, Contiguous, check_samples, check_size, col, columns_of, gather, map_blocks,
+    subcols,
+};
+use crate::real::Real;
+use crate::vector::{map_in_place, norm_sq, sum_zip, zip_in_place};
+use faer::{Mat, MatMut, MatRef};
+
+/// Points y_1 … y_c ready to be compared with blocks of samples.
+#[derive(Debug, Clone)]
+pub struct Panel<T: Real> {
+    kernel: Kernel,
+    /// The points themselves; for a precomputed kernel their c×c kernel matrix.
+    points: Mat<T>,
+    /// Which training samples the points are; always there for a precomputed kernel.
+    indices: Option<Vec<usize>>,
+    /// Mean of the points: distances are computed about it, which avoids cancellation.
+    shift: Vec<T>,
+    /// The points about the mean (distance kernels only).
+    shifted: Option<Mat<T>>,
+    /// ‖y_j‖² (about the mean for distance kernels).
+    sq_norms: Vec<T>,
+    /// 1/√κ(y_j, y_j) of the inner kernel (normalized only).
+    scales: Vec<T>,
+}
+
+impl<T: Real> Panel<T> {
+    /// A panel of free points (for example k-means centres).
+    pub fn new(kernel: &Kernel, points: MatRef<'_, T>) -> Result<Self, LkdlError> {
+        if let Kernel::Precomputed = kernel {
+            return Err(LkdlError::Unsupported {
+                what: "a precomputed kernel",
+                problem: "knows no points",
+                fix: "give landmarks by index",
+            });
+        }
+        Self::build(kernel, points.to_owned(), None)
+    }
+
+    /// The panel of the samples at `indices`.
+    pub fn of_samples(
+        kernel: &Kernel,
+        samples: MatRef<'_, T>,
+        indices: &[usize],
+    ) -> Result<Self, LkdlError> {
+        if let Some(&bad) = indices.iter().find(|&&i| i >= samples.ncols()) {
+            let bound = format!("below n_samples = {}", samples.ncols());
+            return Err(LkdlError::parameter("landmark index", bad, bound));
+        }
+        let X = Contiguous::new(samples);
+        let mut points = gather(X.columns(), indices);
+        if let Kernel::Precomputed = kernel {
+            check_size("precomputed kernel rows", samples.nrows(), samples.ncols())?;
+            points = Mat::from_fn(indices.len(), indices.len(), |i, j| points[(indices[i], j)]);
+        }
+        Self::build(kernel, points, Some(indices.to_vec()))
+    }
+
+    fn build(
+        kernel: &Kernel,
+        points: Mat<T>,
+        indices: Option<Vec<usize>>,
+    ) -> Result<Self, LkdlError> {
+        kernel.check()?;
+        check_samples(points.as_ref(), "landmarks")?;
+        kernel.check_domain(points.as_ref(), 0)?;
+        let mut panel = Self {
+            kernel: kernel.clone(),
+            points,
+            indices,
+            shift: Vec::new(),
+            shifted: None,
+            sq_norms: Vec::new(),
+            scales: Vec::new(),
+        };
+        panel.prepare(kernel)?;
+        Ok(panel)
+    }
+
+    /// What can be computed once per panel.
+    fn prepare(&mut self, kernel: &Kernel) -> Result<(), LkdlError> {
+        let points = columns_of(&self.points);
+        match kernel {
+            Kernel::Gaussian { .. } | Kernel::Exponential { .. } => {
+                let shift = column_mean(points);
+                let mut shifted = self.points.clone();
+                for j in 0..shifted.ncols() {
+                    zip_in_place(shifted.col_as_slice_mut(j), &shift, |y, mean| y - mean);
+                }
+                self.sq_norms = sq_norms(columns_of(&shifted));
+                (self.shift, self.shifted) = (shift, Some(shifted));
+            }
+            Kernel::Cosine => self.sq_norms = sq_norms(points),
+            Kernel::Normalized(inner) => {
+                let diag = inner.diag(points)?;
+                self.scales = diag.iter().map(|&v| T::of(inverse_sqrt(v))).collect();
+                self.prepare(&inner.as_ref().clone())?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Number of points, c.
+    pub fn len(&self) -> usize {
+        self.points.ncols()
+    }
+
+    /// Whether there is no point (never, for a panel that was built).
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// The points, one per column; for a precomputed kernel their kernel matrix.
+    pub fn points(&self) -> MatRef<'_, T> {
+        self.points.as_ref()
+    }
+
+    /// Which training samples the points are, if they are samples.
+    pub fn indices(&self) -> Option<&[usize]> {
+        self.indices.as_deref()
+    }
+
+    /// Rows a block of samples must have; `None` if the kernel does not fix it.
+    fn check_rows(&self, n_rows: usize) -> Result<(), LkdlError> {
+        match (&self.kernel, &self.indices) {
+            (Kernel::Precomputed, Some(indices)) => {
+                let needed = indices.iter().max().map_or(0, |&i| i + 1);
+                if n_rows >= needed {
+                    return Ok(());
+                }
+                check_size("precomputed kernel rows", n_rows, needed)
+            }
+            _ => check_size("samples' n_features", n_rows, self.points.nrows()),
+        }
+    }
+
+    /// κ(y_j, x_i) for all points j (rows) and samples i (columns): a c×N matrix, for small N.
+    pub fn evaluate(&self, samples: MatRef<'_, T>) -> Result<Mat<T>, LkdlError> {
+        check_samples(samples, "samples")?;
+        self.check_rows(samples.nrows())?;
+        self.kernel.check_domain(samples, 0)?;
+        let X = Contiguous::new(samples);
+        let mut out = Mat::zeros(self.len(), samples.ncols());
+        self.evaluate_into(X.columns(), out.as_mut())?;
+        Ok(out)
+    }
+
+    /// [`Panel::evaluate`] into a given c×N matrix, blocks in parallel, samples unchecked.
+    pub(crate) fn evaluate_into(
+        &self,
+        X: Columns<'_, T>,
+        out: MatMut<'_, T>,
+    ) -> Result<(), LkdlError> {
+        use rayon::prelude::*;
+        out.par_col_chunks_mut(BLOCK).enumerate().try_for_each(|(t, mut tile)| {
+            let range = t * BLOCK..t * BLOCK + tile.ncols();
+            self.tile(subcols(X, range), tile.as_mut(), &mut Vec::new())
+        })
+    }
+
+    /// The c×c kernel matrix W of the points, symmetric, in `f64`, with an exact diagonal.
+    pub fn gram(&self) -> Result<Mat<f64>, LkdlError> {
+        let c = self.len();
+        let points = columns_of(&self.points);
+        let mut tile = Mat::<T>::zeros(c, c);
+        let diag = match self.kernel {
+            Kernel::Precomputed => {
+                tile.copy_from(&self.points);
+                (0..c).map(|j| self.points[(j, j)].wide()).collect()
+            }
+            _ => {
+                self.evaluate_into(points, tile.as_mut())?;
+                self.kernel.diag(points)?
+            }
+        };
+        let mut W = Mat::<f64>::zeros(c, c);
+        let halves = map_blocks(c, BLOCK, |range| {
+            Mat::from_fn(c, range.len(), |i, j| {
+                let j = range.start + j;
+                if i == j { diag[i] } else { 0.5 * (tile[(i, j)].wide() + tile[(j, i)].wide()) }
+            })
+        });
+        for (t, half) in halves.iter().enumerate() {
+            W.as_mut().subcols_mut(t * BLOCK, half.ncols()).copy_from(half);
+        }
+        match first_non_finite(W.as_ref()) {
+            Some(value) => Err(self.overflow(value)),
+            None => Ok(W),
+        }
+    }
+
+    /// The error for a value that is not finite.
+    pub(crate) fn overflow(&self, value: f64) -> LkdlError {
+        LkdlError::KernelOverflow { kernel: self.kernel.to_string(), value }
+    }
+
+    /// One tile: `out[(j, i)]` = κ(y_j, x_i). `scratch` is reused between tiles of one task.
+    pub(crate) fn tile(
+        &self,
+        X: Columns<'_, T>,
+        out: MatMut<'_, T>,
+        scratch: &mut Vec<T>,
+    ) -> Result<(), LkdlError> {
+        self.check_rows(X.nrows())?;
+        self.fill(&self.kernel, X, out, scratch)
+    }
+
+    fn fill(
+        &self,
+        kernel: &Kernel,
+        X: Columns<'_, T>,
+        mut out: MatMut<'_, T>,
+        scratch: &mut Vec<T>,
+    ) -> Result<(), LkdlError> {
+        let two = T::of(2.0);
+        match kernel {
+            Kernel::Linear => product_into(out, self.points.transpose(), X.as_dyn_stride()),
+            Kernel::Polynomial { degree, offset } => {
+                let offset = T::of(*offset);
+                product_into(out.as_mut(), self.points.transpose(), X.as_dyn_stride());
+                if degree.fract() != 0.0 {
+                    self.check_base(out.as_ref(), *degree, offset)?;
+                }
+                for_columns(out, |_, tile| raise(tile, offset, *degree));
+            }
+            Kernel::Sigmoid { scale, offset } => {
+                let (scale, offset) = (T::of(*scale), T::of(*offset));
+                product_into(out.as_mut(), self.points.transpose(), X.as_dyn_stride());
+                for_columns(out, |_, tile| {
+                    for v in tile {
+                        *v = (scale * *v + offset).tanh();
+                    }
+                });
+            }
+            Kernel::Cosine => {
+                product_into(out.as_mut(), self.points.transpose(), X.as_dyn_stride());
+                for_columns(out, |i, tile| {
+                    let x_scale = inverse_sqrt(norm_sq(col(X, i)));
+                    zip_in_place(tile, &self.sq_norms, |v, y| {
+                        if y > T::of(0.0) { v * T::of(x_scale) / y.sqrt() } else { T::of(0.0) }
+                    });
+                });
+            }
+            Kernel::Gaussian { sigma } => {
+                let rate = T::of(-0.5 / (sigma * sigma));
+                let x_norms = self.shifted_product(X, out.as_mut(), scratch);
+                for_columns(out, |i, tile| {
+                    let x = x_norms[i];
+                    zip_in_place(tile, &self.sq_norms, |v, y| {
+                        (rate * at_least_zero(x + y - two * v)).fast_exp()
+                    });
+                });
+            }
+            Kernel::Exponential { sigma } => {
+                let rate = T::of(-1.0 / sigma);
+                let x_norms = self.shifted_product(X, out.as_mut(), scratch);
+                for_columns(out, |i, tile| {
+                    let x = x_norms[i];
+                    zip_in_place(tile, &self.sq_norms, |v, y| {
+                        (rate * at_least_zero(x + y - two * v).sqrt()).fast_exp()
+                    });
+                });
+            }
+            Kernel::Laplacian { rate } => {
+                let rate = T::of(-rate);
+                self.pairwise(X, out, |x, y| sum_zip(x, y, |a, b| (a - b).abs()), |sum| rate * sum);
+            }
+            Kernel::Chi2Additive => self.pairwise_plain(X, out, |x, y| {
+                sum_zip(x, y, |a, b| if a + b > T::of(0.0) { two * a * b / (a + b) } else { a + b })
+            }),
+            Kernel::Chi2Exponential { rate } => {
+                let rate = T::of(-rate);
+                let distance = |x: &[T], y: &[T]| {
+                    sum_zip(x, y, |a, b| {
+                        if a + b > T::of(0.0) { (a - b) * (a - b) / (a + b) } else { a + b }
+                    })
+                };
+                self.pairwise(X, out, distance, |sum| rate * sum);
+            }
+            Kernel::Normalized(inner) => {
+                self.fill(inner, X, out.as_mut(), scratch)?;
+                let mut diag = vec![0.0; X.ncols()];
+                inner.diag_block(X, &mut diag)?;
+                for_columns(out, |i, tile| {
+                    let x = T::of(inverse_sqrt(diag[i]));
+                    zip_in_place(tile, &self.scales, |v, y| v * x * y);
+                });
+            }
+            Kernel::Precomputed => {
+                let indices = self.indices.as_deref().unwrap_or_default();
+                for_columns(out, |i, tile| {
+                    let x = col(X, i);
+                    for (value, &j) in tile.iter_mut().zip(indices) {
+                        *value = x[j];
+                    }
+                });
+            }
+            Kernel::Custom(kernel) => {
+                T::custom_block(kernel.as_ref(), self.points(), X.as_dyn_stride(), out)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// out = (Y−μ)ᵀ(X−μ); returns ‖x_i−μ‖².
+    fn shifted_product(
+        &self,
+        X: Columns<'_, T>,
+        out: MatMut<'_, T>,
+        scratch: &mut Vec<T>,
+    ) -> Vec<T> {
+        let (p, n) = (X.nrows(), X.ncols());
+        scratch.resize(p * n, T::of(0.0));
+        let mut norms = Vec::with_capacity(n);
+        for (i, shifted) in scratch.chunks_exact_mut(p.max(1)).take(n).enumerate() {
+            shifted.copy_from_slice(col(X, i));
+            zip_in_place(shifted, &self.shift, |x, mean| x - mean);
+            norms.push(T::of(norm_sq(shifted)));
+        }
+        let X = MatRef::from_column_major_slice(&scratch[..p * n], p, n);
+        let points = self.shifted.as_ref().unwrap_or(&self.points);
+        product_into(out, points.transpose(), X);
+        norms
+    }
+
+    /// exp(link(distance(x_i, y_j))) for kernels that are no product.
+    fn pairwise(
+        &self,
+        X: Columns<'_, T>,
+        out: MatMut<'_, T>,
+        distance: impl Fn(&[T], &[T]) -> T,
+        link: impl Fn(T) -> T,
+    ) {
+        self.pairwise_plain(X, out, |x, y| link(distance(x, y)).fast_exp());
+    }
+
+    /// value(x_i, y_j) for all pairs.
+    fn pairwise_plain(
+        &self,
+        X: Columns<'_, T>,
+        out: MatMut<'_, T>,
+        value: impl Fn(&[T], &[T]) -> T,
+    ) {
+        for_columns(out, |i, tile| {
+            let x = col(X, i);
+            for (j, v) in tile.iter_mut().enumerate() {
+                *v = value(x, self.points.col_as_slice(j));
+            }
+        });
+    }
+
+    /// A fractional power needs a non-negative base.
+    fn check_base(&self, tile: MatRef<'_, T>, degree: f64, offset: T) -> Result<(), LkdlError> {
+        let zero = T::of(0.0);
+        match tile.col_iter().flat_map(|c| c.iter().copied()).find(|&v| v + offset < zero) {
+            None => Ok(()),
+            Some(v) => Err(LkdlError::parameter(
+                "kernel degree",
+                degree,
+                format!("an integer where x'y + offset is negative (here {})", (v + offset).wide()),
+            )),
+        }
+    }
+}
+
+/// Calls `f(i, column i)` on every column.
+fn for_columns<T: Real>(out: MatMut<'_, T>, mut f: impl FnMut(usize, &mut [T])) {
+    if let Some(out) = out.try_as_col_major_mut() {
+        for (i, column) in out.col_iter_mut().enumerate() {
+            f(i, column.as_slice_mut());
+        }
+    }
+}
+
+#[inline(always)]
+fn at_least_zero<T: Real>(x: T) -> T {
+    if x > T::of(0.0) { x } else { T::of(0.0) }
+}
+
+/// The first value of a matrix that is NaN or infinite.
+pub(crate) fn first_non_finite<T: Real>(X: MatRef<'_, T>) -> Option<f64> {
+    X.col_iter().flat_map(|x| x.iter().map(|v| v.wide())).find(|v| !v.is_finite())
+}
+
+fn inverse_sqrt(x: f64) -> f64 {
+    if x > 0.0 { 1.0 / x.sqrt() } else { 0.0 }
+}
+
+fn sq_norms<T: Real>(X: Columns<'_, T>) -> Vec<T> {
+    (0..X.ncols()).map(|j| T::of(norm_sq(col(X, j)))).collect()
+}
+
+fn column_mean<T: Real>(X: Columns<'_, T>) -> Vec<T> {
+    let mut sum = vec![0.0f64; X.nrows()];
+    for j in 0..X.ncols() {
+        for (s, v) in sum.iter_mut().zip(col(X, j)) {
+            *s += v.wide();
+        }
+    }
+    sum.iter().map(|s| T::of(s / X.ncols() as f64)).collect()
+}
+
+/// base^degree: repeated multiplication for an integer degree (never `powf`).
+pub(super) fn power(base: f64, degree: f64) -> f64 {
+    if degree.fract() != 0.0 {
+        return base.powf(degree);
+    }
+    integer_power(base, degree as u32)
+}
+
+/// v ← (v + offset)^degree.
+fn raise<T: Real>(tile: &mut [T], offset: T, degree: f64) {
+    if degree.fract() != 0.0 {
+        for v in tile {
+            *v = T::of((*v + offset).wide().powf(degree));
+        }
+        return;
+    }
+    match degree as u32 {
+        1 => map_in_place(tile, |v| v + offset),
+        2 => map_in_place(tile, |v| (v + offset) * (v + offset)),
+        3 => map_in_place(tile, |v| (v + offset) * ((v + offset) * (v + offset))),
+        d => map_in_place(tile, |v| integer_power(v + offset, d)),
+    }
+}
+
+/// Square-and-multiply.
+#[inline(always)]
+fn integer_power<T: Real>(base: T, degree: u32) -> T {
+    let (mut result, mut square, mut d) = (T::of(1.0), base, degree);
+    while d > 0 {
+        if d & 1 == 1 {
+            result = result * square;
+        }
+        square = square * square;
+        d >>= 1;
+    }
+    result
+}

@@ -1,0 +1,207 @@
+//! Invariants of ALGORITHMS part 1: symmetry, tile = scalar loop, PSD, independence of blocks.
+use super::*;
+use crate::linalg::full_eigen;
+use crate::testing::random_matrix;
+use faer::Mat;
+use num_traits::Float;
+
+fn all_kernels() -> Vec<Kernel> {
+    vec![
+        Kernel::Linear,
+        Kernel::Polynomial { degree: 2.0, offset: 0.0 },
+        Kernel::Polynomial { degree: 5.0, offset: 0.5 },
+        Kernel::Gaussian { sigma: 1.3 },
+        Kernel::Exponential { sigma: 2.0 },
+        Kernel::Laplacian { rate: 0.4 },
+        Kernel::Cosine,
+        Kernel::Sigmoid { scale: 0.1, offset: -0.2 },
+        Kernel::Chi2Additive,
+        Kernel::Chi2Exponential { rate: 0.7 },
+        Kernel::Normalized(Box::new(Kernel::Polynomial { degree: 3.0, offset: 1.0 })),
+        Kernel::custom("min", |x, y| x.iter().zip(y).map(|(a, b)| a.min(*b)).sum()),
+    ]
+}
+
+/// The definition, one pair at a time, in f64.
+fn scalar(kernel: &Kernel, x: &[f64], y: &[f64]) -> f64 {
+    let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(a, b)| a * b).sum::<f64>();
+    let sq = x.iter().zip(y).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
+    let terms = |f: &dyn Fn(f64, f64) -> f64| {
+        x.iter().zip(y).map(|(&a, &b)| if a + b > 0.0 { f(a, b) } else { 0.0 }).sum::<f64>()
+    };
+    match kernel {
+        Kernel::Linear => dot(x, y),
+        Kernel::Polynomial { degree, offset } => (dot(x, y) + offset).powi(*degree as i32),
+        Kernel::Gaussian { sigma } => (-sq / (2.0 * sigma * sigma)).exp(),
+        Kernel::Exponential { sigma } => (-sq.sqrt() / sigma).exp(),
+        Kernel::Laplacian { rate } => {
+            (-rate * x.iter().zip(y).map(|(a, b)| (a - b).abs()).sum::<f64>()).exp()
+        }
+        Kernel::Cosine => {
+            let norms = (dot(x, x) * dot(y, y)).sqrt();
+            if norms > 0.0 { dot(x, y) / norms } else { 0.0 }
+        }
+        Kernel::Sigmoid { scale, offset } => (scale * dot(x, y) + offset).tanh(),
+        Kernel::Chi2Additive => terms(&|a, b| 2.0 * a * b / (a + b)),
+        Kernel::Chi2Exponential { rate } => {
+            (-rate * terms(&|a, b| (a - b) * (a - b) / (a + b))).exp()
+        }
+        Kernel::Normalized(inner) => {
+            scalar(inner, x, y) / (scalar(inner, x, x) * scalar(inner, y, y)).sqrt()
+        }
+        Kernel::Custom(_) => x.iter().zip(y).map(|(a, b)| a.min(*b)).sum(),
+        Kernel::Precomputed => unreachable!("not in the list"),
+    }
+}
+
+fn histograms<T: Real>(p: usize, n: usize) -> Mat<T> {
+    let X = random_matrix::<T>(p, n, 4);
+    Mat::from_fn(p, n, |i, j| if (i + j) % 5 == 0 { T::of(0.0) } else { X[(i, j)].abs() })
+}
+
+fn as_wide<T: Real>(X: &Mat<T>, j: usize) -> Vec<f64> {
+    X.col_as_slice(j).iter().map(|v| v.wide()).collect()
+}
+
+fn tile_equals_scalar_loop<T: Real>() {
+    let (p, n, c) = (37, 300, 70);
+    let X = histograms::<T>(p, n);
+    let indices: Vec<usize> = (0..c).map(|j| 3 * j).collect();
+    for kernel in all_kernels() {
+        let panel = Panel::of_samples(&kernel, X.as_ref(), &indices).unwrap();
+        let tile = panel.evaluate(X.as_ref()).unwrap();
+        let scale = tile
+            .as_ref()
+            .col_iter()
+            .flat_map(|c| c.iter())
+            .fold(1.0, |m: f64, v| m.max(v.wide().abs()));
+        for (j, &s) in indices.iter().enumerate() {
+            for i in 0..n {
+                let exact = scalar(&kernel, &as_wide(&X, s), &as_wide(&X, i));
+                let mut tol = 10.0 * p as f64 * T::EPS * scale;
+                if matches!(kernel, Kernel::Exponential { .. }) && s == i {
+                    tol = T::EPS.sqrt() * 10.0;
+                }
+                let got = tile[(j, i)].wide();
+                assert!((got - exact).abs() <= tol, "{kernel} {got} {exact} ({s}, {i})");
+            }
+        }
+        let diag = kernel.diagonal(X.as_ref()).unwrap();
+        for i in 0..n {
+            let exact = scalar(&kernel, &as_wide(&X, i), &as_wide(&X, i));
+            assert!((diag[i] - exact).abs() <= 10.0 * p as f64 * T::EPS * exact.abs().max(1.0));
+        }
+    }
+}
+
+#[test]
+fn tile_and_diagonal_equal_the_scalar_loop() {
+    tile_equals_scalar_loop::<f64>();
+    tile_equals_scalar_loop::<f32>();
+}
+
+#[test]
+fn gram_is_symmetric_with_exact_diagonal_and_semidefinite_where_promised() {
+    let X = histograms::<f64>(12, 60);
+    let all: Vec<usize> = (0..60).collect();
+    for kernel in all_kernels() {
+        let W = Panel::of_samples(&kernel, X.as_ref(), &all).unwrap().gram().unwrap();
+        let diag = kernel.diagonal(X.as_ref()).unwrap();
+        for j in 0..60 {
+            assert_eq!(W[(j, j)], diag[j], "{kernel}");
+            for i in 0..60 {
+                assert_eq!(W[(i, j)], W[(j, i)], "{kernel}");
+            }
+        }
+        if kernel.is_positive_semidefinite() {
+            let values = full_eigen(W.as_ref()).unwrap().values;
+            assert!(values[59] >= -60.0 * f64::EPSILON * values[0], "{kernel}: {}", values[59]);
+        }
+    }
+}
+
+#[test]
+fn result_does_not_depend_on_the_block() {
+    let X = histograms::<f32>(16, 530);
+    let Y = X.subcols(0, 40).to_owned();
+    for kernel in all_kernels() {
+        let panel = Panel::new(&kernel, Y.as_ref()).unwrap();
+        let whole = panel.evaluate(X.as_ref()).unwrap();
+        for i in [0, 255, 256, 529] {
+            let alone = panel.evaluate(X.subcols(i, 1)).unwrap();
+            for j in 0..40 {
+                let (a, b) = (alone[(j, 0)], whole[(j, i)]);
+                let gap = Float::abs(a - b);
+                assert!(gap <= 1e-5 * Float::abs(b).max(1.0), "{kernel}: {a} {b}");
+            }
+        }
+    }
+}
+
+#[test]
+fn coincident_points_far_from_the_origin_keep_their_distance() {
+    // Without the shift by the mean ‖x‖²+‖y‖²−2xᵀy loses all digits here.
+    let X = Mat::from_fn(2, 2, |i, j| 1e4f32 + (i + j) as f32);
+    let panel = Panel::of_samples(&Kernel::Gaussian { sigma: 1.0 }, X.as_ref(), &[0, 1]).unwrap();
+    let tile = panel.evaluate(X.as_ref()).unwrap();
+    assert!((tile[(0, 1)] - (-1.0f32).exp()).abs() < 1e-6);
+}
+
+#[test]
+fn bad_parameters_and_domains_are_typed_errors() {
+    let X = random_matrix::<f64>(3, 4, 1);
+    let bad = [
+        Kernel::Gaussian { sigma: 0.0 },
+        Kernel::Gaussian { sigma: f64::NAN },
+        Kernel::Polynomial { degree: -1.0, offset: 0.0 },
+        Kernel::Laplacian { rate: -2.0 },
+        Kernel::Normalized(Box::new(Kernel::Exponential { sigma: -1.0 })),
+    ];
+    for kernel in bad {
+        let error = Panel::new(&kernel, X.as_ref()).unwrap_err();
+        assert!(matches!(error, LkdlError::Parameter { .. }), "{kernel}: {error}");
+    }
+    let error = Panel::new(&Kernel::Chi2Additive, X.as_ref()).unwrap_err();
+    assert!(matches!(error, LkdlError::NegativeFeature { .. }));
+    let ok = Panel::new(&Kernel::Chi2Additive, histograms::<f64>(3, 4).as_ref()).unwrap();
+    assert!(matches!(ok.evaluate(X.as_ref()), Err(LkdlError::NegativeFeature { .. })));
+    let fractional = Kernel::Polynomial { degree: 1.5, offset: 0.0 };
+    let panel = Panel::new(&fractional, X.as_ref()).unwrap();
+    assert!(matches!(panel.evaluate(X.as_ref()), Err(LkdlError::Parameter { .. })));
+    let panel = Panel::new(&Kernel::Linear, X.as_ref()).unwrap();
+    let other = random_matrix::<f64>(5, 2, 1);
+    assert!(matches!(panel.evaluate(other.as_ref()), Err(LkdlError::Shape { .. })));
+    let error = Panel::of_samples(&Kernel::Linear, X.as_ref(), &[4]).unwrap_err();
+    assert!(error.to_string().contains("landmark index is 4"), "{error}");
+}
+
+#[test]
+fn precomputed_rows_are_looked_up() {
+    let X = random_matrix::<f64>(5, 9, 2);
+    let K = X.transpose() * &X;
+    let panel = Panel::of_samples(&Kernel::Precomputed, K.as_ref(), &[7, 2]).unwrap();
+    let tile = panel.evaluate(K.as_ref()).unwrap();
+    for i in 0..9 {
+        assert_eq!((tile[(0, i)], tile[(1, i)]), (K[(7, i)], K[(2, i)]));
+    }
+    let W = panel.gram().unwrap();
+    assert_eq!((W[(0, 0)], W[(1, 0)]), (K[(7, 7)], 0.5 * (K[(2, 7)] + K[(7, 2)])));
+    assert!(matches!(
+        Panel::of_samples(&Kernel::Precomputed, X.as_ref(), &[0]),
+        Err(LkdlError::Shape { .. })
+    ));
+}
+
+#[test]
+fn median_width_scales_with_the_data_and_survives_coincident_samples() {
+    let X = random_matrix::<f64>(20, 200, 3);
+    let base = Kernel::Gaussian { sigma: 1.0 };
+    let width = |X: &Mat<f64>| match base.with_median_width(X.as_ref(), 5).unwrap() {
+        Kernel::Gaussian { sigma } => sigma,
+        other => panic!("{other}"),
+    };
+    let doubled = Mat::from_fn(20, 200, |i, j| 2.0 * X[(i, j)]);
+    assert!((width(&doubled) / width(&X) - 2.0).abs() < 1e-12);
+    assert!((width(&X) - 40f64.sqrt()).abs() < 1.0); // E‖x−y‖² = 2p
+    assert_eq!(width(&Mat::zeros(3, 10)), 1.0);
+}

@@ -1,0 +1,128 @@
+//! The only caller of products, factorisations and eigen-solves.
+//!
+//! Every faer call is sequential. Parallelism is ours: an output is cut into column panels of a
+//! fixed width and each panel is one task, so no bit depends on the thread count.
+
+mod cholesky;
+mod eigen;
+mod krylov;
+
+pub(crate) use cholesky::{Cholesky, cholesky_with_jitter};
+pub(crate) use eigen::{Eigen, full_eigen};
+pub(crate) use krylov::{ITERATIVE_MAX_SHARE, leading_eigen};
+
+use crate::real::Real;
+use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+/// Columns per task of a parallel product.
+const PANEL: usize = 128;
+
+/// out = A·B, sequential.
+#[inline]
+pub(crate) fn product_into<T: Real>(out: MatMut<'_, T>, A: MatRef<'_, T>, B: MatRef<'_, T>) {
+    matmul(out, Accum::Replace, A, B, T::of(1.0), Par::Seq);
+}
+
+/// out += alpha·A·B, sequential.
+#[inline]
+pub(crate) fn add_product<T: Real>(
+    out: MatMut<'_, T>,
+    alpha: f64,
+    A: MatRef<'_, T>,
+    B: MatRef<'_, T>,
+) {
+    matmul(out, Accum::Add, A, B, T::of(alpha), Par::Seq);
+}
+
+/// out ← out·keep + alpha·A·B over column panels in parallel.
+pub(crate) fn par_product_into<T: Real>(
+    out: MatMut<'_, T>,
+    accumulate: Accum,
+    alpha: f64,
+    A: MatRef<'_, T>,
+    B: MatRef<'_, T>,
+) {
+    out.par_col_chunks_mut(PANEL).enumerate().for_each(|(t, mut panel)| {
+        let B = B.subcols(t * PANEL, panel.ncols());
+        matmul(panel.as_mut(), accumulate, A, B, T::of(alpha), Par::Seq);
+    });
+}
+
+/// A·B, in parallel.
+pub(crate) fn par_product<T: Real>(A: MatRef<'_, T>, B: MatRef<'_, T>) -> Mat<T> {
+    let mut out = Mat::zeros(A.nrows(), B.ncols());
+    par_product_into(out.as_mut(), Accum::Replace, 1.0, A, B);
+    out
+}
+
+/// The symmetric product AᵀA: panels of the lower half in parallel, then mirrored.
+pub(crate) fn gram<T: Real>(A: MatRef<'_, T>) -> Mat<T> {
+    let m = A.ncols();
+    let mut G = Mat::zeros(m, m);
+    G.as_mut().par_col_chunks_mut(PANEL).enumerate().for_each(|(t, panel)| {
+        let (start, width) = (t * PANEL, panel.ncols());
+        let (_, below) = panel.split_at_row_mut(start);
+        let (diagonal, rest) = below.split_at_row_mut(width);
+        let own = A.subcols(start, width);
+        triangular::matmul(
+            diagonal,
+            BlockStructure::TriangularLower,
+            Accum::Replace,
+            own.transpose(),
+            BlockStructure::Rectangular,
+            own,
+            BlockStructure::Rectangular,
+            T::of(1.0),
+            Par::Seq,
+        );
+        let later = A.subcols(start + width, m - start - width);
+        product_into(rest, later.transpose(), own);
+    });
+    mirror_lower(&mut G);
+    G
+}
+
+/// Copies the lower half of a square matrix onto the upper.
+pub(crate) fn mirror_lower<T: Real>(G: &mut Mat<T>) {
+    // Square tiles keep both the rows read and the columns written in cache.
+    const TILE: usize = 32;
+    let n = G.nrows();
+    for tile_j in (0..n).step_by(TILE) {
+        for tile_i in (tile_j..n).step_by(TILE) {
+            for j in tile_j..n.min(tile_j + TILE) {
+                for i in tile_i.max(j + 1)..n.min(tile_i + TILE) {
+                    G[(j, i)] = G[(i, j)];
+                }
+            }
+        }
+    }
+}
+
+/// Rounds or widens every entry.
+pub(crate) fn convert<A: Real, B: Real>(X: MatRef<'_, A>) -> Mat<B> {
+    Mat::from_fn(X.nrows(), X.ncols(), |i, j| B::of(X[(i, j)].wide()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{close, random_matrix};
+
+    #[test]
+    fn gram_equals_the_plain_product() {
+        for (p, m) in [(3, 1), (20, 127), (20, 128), (7, 300)] {
+            let A = random_matrix::<f64>(p, m, 1);
+            let plain = A.transpose() * &A;
+            close(gram(A.as_ref()).as_ref(), plain.as_ref(), 1e-14);
+        }
+    }
+
+    #[test]
+    fn parallel_product_equals_the_plain_product() {
+        let (A, B) = (random_matrix::<f32>(40, 30, 1), random_matrix::<f32>(30, 333, 2));
+        close(par_product(A.as_ref(), B.as_ref()).as_ref(), (&A * &B).as_ref(), 1e-6);
+    }
+}

@@ -1,0 +1,3 @@
+//! Feature maps: samples in, virtual samples out.
+pub mod fastfood;
+pub mod fourier;

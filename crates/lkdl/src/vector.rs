@@ -1,0 +1,254 @@
+//! The vector loops everything else is built from, compiled for each instruction set and chosen at
+//! run time (pulp): a plain `cargo build --release` uses AVX-512 or AVX2 where the machine has it.
+//!
+//! Every loop here is elementwise, or sums into a fixed number of lanes, so a result depends on
+//! the machine but never on the thread count.
+
+use crate::real::Real;
+use num_traits::Float;
+use pulp::{Arch, Simd, WithSimd};
+
+/// Elements by which buffers of the pursuit loops are padded: four 512-bit vectors of `f32`.
+pub(crate) const PAD: usize = 64;
+
+/// Rounds up to a multiple of [`PAD`].
+pub(crate) fn padded(n: usize) -> usize {
+    n.next_multiple_of(PAD)
+}
+
+/// aᵀb in the working type.
+pub(crate) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
+    struct Dot<'a, T>(&'a [T], &'a [T]);
+    impl<T: Real> WithSimd for Dot<'_, T> {
+        type Output = T;
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) -> T {
+            dot_simd(simd, self.0, self.1)
+        }
+    }
+    debug_assert_eq!(a.len(), b.len());
+    Arch::new().dispatch(Dot(a, b))
+}
+
+/// [`dot`] inside a dispatched loop.
+#[inline(always)]
+pub(crate) fn dot_simd<T: Real, S: Simd>(simd: S, a: &[T], b: &[T]) -> T {
+    let ctx = &T::simd_ctx(simd);
+    let (a_head, a_tail) = T::as_simd::<S>(a);
+    let (b_head, b_tail) = T::as_simd::<S>(b);
+    let zero = T::simd_splat(ctx, &T::of(0.0));
+    let mut acc = [zero; 4];
+    let (a4, a_rest) = a_head.as_chunks::<4>();
+    let (b4, b_rest) = b_head.as_chunks::<4>();
+    for (x, y) in a4.iter().zip(b4) {
+        for u in 0..4 {
+            acc[u] = T::simd_mul_add(ctx, x[u], y[u], acc[u]);
+        }
+    }
+    for (&x, &y) in a_rest.iter().zip(b_rest) {
+        acc[0] = T::simd_mul_add(ctx, x, y, acc[0]);
+    }
+    let lower = T::simd_add(ctx, acc[0], acc[1]);
+    let upper = T::simd_add(ctx, acc[2], acc[3]);
+    let mut sum = T::simd_reduce_sum(ctx, T::simd_add(ctx, lower, upper));
+    for (&x, &y) in a_tail.iter().zip(b_tail) {
+        sum = Float::mul_add(x, y, sum);
+    }
+    sum
+}
+
+/// y += a·x.
+pub(crate) fn axpy<T: Real>(y: &mut [T], a: T, x: &[T]) {
+    struct Axpy<'a, T>(&'a mut [T], T, &'a [T]);
+    impl<T: Real> WithSimd for Axpy<'_, T> {
+        type Output = ();
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) {
+            axpy_simd(simd, self.0, self.1, self.2);
+        }
+    }
+    debug_assert_eq!(x.len(), y.len());
+    Arch::new().dispatch(Axpy(y, a, x));
+}
+
+/// [`axpy`] inside a dispatched loop.
+#[inline(always)]
+pub(crate) fn axpy_simd<T: Real, S: Simd>(simd: S, y: &mut [T], a: T, x: &[T]) {
+    let ctx = &T::simd_ctx(simd);
+    let a_lanes = T::simd_splat(ctx, &a);
+    let (y_head, y_tail) = T::as_simd_mut::<S>(y);
+    let (x_head, x_tail) = T::as_simd::<S>(x);
+    for (y, &x) in y_head.iter_mut().zip(x_head) {
+        *y = T::simd_mul_add(ctx, a_lanes, x, *y);
+    }
+    for (y, &x) in y_tail.iter_mut().zip(x_tail) {
+        *y = Float::mul_add(a, x, *y);
+    }
+}
+
+/// ‖x‖² accumulated in `f64`.
+pub(crate) fn norm_sq<T: Real>(x: &[T]) -> f64 {
+    dot_wide(x, x)
+}
+
+/// aᵀb accumulated in `f64`, whatever the working type.
+pub(crate) fn dot_wide<T: Real>(a: &[T], b: &[T]) -> f64 {
+    struct DotWide<'a, T>(&'a [T], &'a [T]);
+    impl<T: Real> WithSimd for DotWide<'_, T> {
+        type Output = f64;
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _: S) -> f64 {
+            const LANES: usize = 16;
+            let (a, a_tail) = self.0.as_chunks::<LANES>();
+            let (b, b_tail) = self.1.as_chunks::<LANES>();
+            let mut acc = [0.0f64; LANES];
+            for (x, y) in a.iter().zip(b) {
+                for u in 0..LANES {
+                    acc[u] = x[u].wide().mul_add(y[u].wide(), acc[u]);
+                }
+            }
+            let tail: f64 = a_tail.iter().zip(b_tail).map(|(x, y)| x.wide() * y.wide()).sum();
+            acc.iter().sum::<f64>() + tail
+        }
+    }
+    debug_assert_eq!(a.len(), b.len());
+    Arch::new().dispatch(DotWide(a, b))
+}
+
+/// Scales a vector in place.
+pub(crate) fn scale<T: Real>(x: &mut [T], factor: T) {
+    for v in x {
+        *v = *v * factor;
+    }
+}
+
+/// Scales to unit ℓ2 norm and returns the old norm; a zero vector is left as it is.
+pub(crate) fn normalize<T: Real>(x: &mut [T]) -> f64 {
+    let norm = norm_sq(x).sqrt();
+    if norm > 0.0 {
+        for v in x {
+            *v = T::of(v.wide() / norm);
+        }
+    }
+    norm
+}
+
+/// Applies `f` to every entry, with the machine's widest vectors. `f` must be `#[inline(always)]`
+/// or a closure over such: that is what lets the loop be compiled for each instruction set.
+#[inline(always)]
+pub(crate) fn map_in_place<T: Real>(x: &mut [T], f: impl Fn(T) -> T) {
+    struct Map<'a, T, F>(&'a mut [T], F);
+    impl<T: Real, F: Fn(T) -> T> WithSimd for Map<'_, T, F> {
+        type Output = ();
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _: S) {
+            for v in self.0.iter_mut() {
+                *v = (self.1)(*v);
+            }
+        }
+    }
+    Arch::new().dispatch(Map(x, f));
+}
+
+/// x_i ← f(x_i, y_i), as [`map_in_place`].
+#[inline(always)]
+pub(crate) fn zip_in_place<T: Real>(x: &mut [T], y: &[T], f: impl Fn(T, T) -> T) {
+    struct Zip<'a, T, F>(&'a mut [T], &'a [T], F);
+    impl<T: Real, F: Fn(T, T) -> T> WithSimd for Zip<'_, T, F> {
+        type Output = ();
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _: S) {
+            for (v, &w) in self.0.iter_mut().zip(self.1) {
+                *v = (self.2)(*v, w);
+            }
+        }
+    }
+    debug_assert_eq!(x.len(), y.len());
+    Arch::new().dispatch(Zip(x, y, f));
+}
+
+/// Σ_i f(x_i, y_i) in the working type over a fixed number of lanes; `f` as in [`map_in_place`].
+#[inline(always)]
+pub(crate) fn sum_zip<T: Real>(x: &[T], y: &[T], f: impl Fn(T, T) -> T) -> T {
+    struct Sum<'a, T, F>(&'a [T], &'a [T], F);
+    impl<T: Real, F: Fn(T, T) -> T> WithSimd for Sum<'_, T, F> {
+        type Output = T;
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _: S) -> T {
+            const LANES: usize = 16;
+            let (a, a_tail) = self.0.as_chunks::<LANES>();
+            let (b, b_tail) = self.1.as_chunks::<LANES>();
+            let mut acc = [T::of(0.0); LANES];
+            for (x, y) in a.iter().zip(b) {
+                for u in 0..LANES {
+                    acc[u] = acc[u] + (self.2)(x[u], y[u]);
+                }
+            }
+            let mut sum = T::of(0.0);
+            for v in acc {
+                sum = sum + v;
+            }
+            for (&x, &y) in a_tail.iter().zip(b_tail) {
+                sum = sum + (self.2)(x, y);
+            }
+            sum
+        }
+    }
+    debug_assert_eq!(x.len(), y.len());
+    Arch::new().dispatch(Sum(x, y, f))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ramp<T: Real>(n: usize, step: f64) -> Vec<T> {
+        (0..n).map(|i| T::of(((i as f64 + 1.0) * step).sin())).collect()
+    }
+
+    fn agrees_with_scalar_loops<T: Real>() {
+        for n in [0, 1, 7, 16, 63, 64, 65, 257] {
+            let (a, b) = (ramp::<T>(n, 0.7), ramp::<T>(n, 0.3));
+            let naive: f64 = a.iter().zip(&b).map(|(x, y)| x.wide() * y.wide()).sum();
+            let tol = 8.0 * T::EPS * (n as f64 + 1.0);
+            assert!((dot(&a, &b).wide() - naive).abs() <= tol);
+            assert!((dot_wide(&a, &b) - naive).abs() <= 8.0 * f64::EPSILON * (n as f64 + 1.0));
+            assert!((sum_zip(&a, &b, |x, y| x * y).wide() - naive).abs() <= tol);
+            let mut y = b.clone();
+            axpy(&mut y, T::of(0.5), &a);
+            for i in 0..n {
+                assert!((y[i].wide() - (b[i].wide() + 0.5 * a[i].wide())).abs() <= 4.0 * T::EPS);
+            }
+        }
+    }
+
+    #[test]
+    fn sums_agree_with_scalar_loops() {
+        agrees_with_scalar_loops::<f64>();
+        agrees_with_scalar_loops::<f32>();
+    }
+
+    #[test]
+    fn exp_is_accurate_to_a_few_units_in_the_last_place() {
+        for i in 0..20_000 {
+            let x = -40.0 + 0.004 * f64::from(i);
+            assert!((x.fast_exp() / x.exp() - 1.0).abs() < 4.0 * f64::EPSILON, "{x}");
+            let x = x as f32;
+            assert!((x.fast_exp() / x.exp() - 1.0).abs() < 4.0 * f32::EPSILON, "{x}");
+        }
+        assert_eq!((0.0f64.fast_exp(), 0.0f32.fast_exp()), (1.0, 1.0));
+        assert_eq!(((-800.0f64).fast_exp(), (-110.0f32).fast_exp()), (0.0, 0.0));
+        assert_eq!((f64::NEG_INFINITY.fast_exp(), f32::NEG_INFINITY.fast_exp()), (0.0, 0.0));
+        assert_eq!((900.0f64.fast_exp(), 100.0f32.fast_exp()), (f64::INFINITY, f32::INFINITY));
+    }
+
+    #[test]
+    fn normalize_leaves_zero_alone() {
+        let mut zero = [0.0f64; 3];
+        assert_eq!(normalize(&mut zero), 0.0);
+        assert_eq!(zero, [0.0; 3]);
+        let mut x = [3.0f32, 4.0];
+        assert_eq!(normalize(&mut x), 5.0);
+        assert_eq!(x, [0.6, 0.8]);
+    }
+}
