@@ -77,11 +77,10 @@ pub(crate) fn check_samples<T: Real>(
     let bad = map_blocks(X.ncols(), BLOCK, |range| {
         range.into_iter().find_map(|i| {
             let x = X.col(i);
-            let row = match x.try_as_col_major() {
-                Some(x) => x.as_slice().iter().position(|v| !v.is_finite()),
-                None => x.iter().position(|v| !v.is_finite()),
-            };
-            row.map(|row| (row, i))
+            if x.try_as_col_major().is_some_and(|x| vector::all_finite(x.as_slice())) {
+                return None;
+            }
+            x.iter().position(|v| !v.is_finite()).map(|row| (row, i))
         })
     });
     match bad.into_iter().flatten().next() {
@@ -113,8 +112,22 @@ pub(crate) fn map_blocks<R: Send>(
     block: usize,
     f: impl Fn(Range<usize>) -> R + Sync,
 ) -> Vec<R> {
+    map_blocks_with(n, block, || (), |(), range| f(range))
+}
+
+/// [`map_blocks`] with scratch memory that a task hands on from block to block. `f` must not let
+/// a result depend on what it finds there.
+pub(crate) fn map_blocks_with<R: Send, W>(
+    n: usize,
+    block: usize,
+    scratch: impl Fn() -> W + Sync + Send,
+    f: impl Fn(&mut W, Range<usize>) -> R + Sync,
+) -> Vec<R> {
     let starts: Vec<usize> = (0..n).step_by(block.max(1)).collect();
-    starts.into_par_iter().map(|start| f(start..n.min(start + block))).collect()
+    starts
+        .into_par_iter()
+        .map_init(scratch, |scratch, start| f(scratch, start..n.min(start + block)))
+        .collect()
 }
 
 #[cfg(test)]

@@ -8,12 +8,12 @@ use crate::real::Real;
 use num_traits::Float;
 use pulp::{Arch, Simd, WithSimd};
 
-/// Elements by which buffers of the pursuit loops are padded: four 512-bit vectors of `f32`.
-pub(crate) const PAD: usize = 64;
+/// SIMD vectors per step of the pursuit loops.
+pub(crate) const UNROLL: usize = 4;
 
-/// Rounds up to a multiple of [`PAD`].
-pub(crate) fn padded(n: usize) -> usize {
-    n.next_multiple_of(PAD)
+/// Rounds up to whole steps of [`UNROLL`] 512-bit vectors, so that those loops have no tail.
+pub(crate) fn padded<T>(n: usize) -> usize {
+    n.next_multiple_of(UNROLL * 64 / size_of::<T>())
 }
 
 /// aᵀb in the working type.
@@ -113,6 +113,11 @@ pub(crate) fn dot_wide<T: Real>(a: &[T], b: &[T]) -> f64 {
     }
     debug_assert_eq!(a.len(), b.len());
     Arch::new().dispatch(DotWide(a, b))
+}
+
+/// Whether no entry is NaN or infinite: 0·x is 0 for finite x only.
+pub(crate) fn all_finite<T: Real>(x: &[T]) -> bool {
+    sum_zip(x, x, |v, _| v * T::of(0.0)) == T::of(0.0)
 }
 
 /// Scales a vector in place.
@@ -240,6 +245,18 @@ mod tests {
         assert_eq!(((-800.0f64).fast_exp(), (-110.0f32).fast_exp()), (0.0, 0.0));
         assert_eq!((f64::NEG_INFINITY.fast_exp(), f32::NEG_INFINITY.fast_exp()), (0.0, 0.0));
         assert_eq!((900.0f64.fast_exp(), 100.0f32.fast_exp()), (f64::INFINITY, f32::INFINITY));
+    }
+
+    #[test]
+    fn non_finite_values_are_seen_wherever_they_are() {
+        for n in [1, 16, 17, 100] {
+            for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+                let mut x = ramp::<f32>(n, 0.9);
+                assert!(all_finite(&x));
+                x[n - 1] = bad;
+                assert!(!all_finite(&x));
+            }
+        }
     }
 
     #[test]

@@ -1,1 +1,94 @@
-//! Under construction.
+//! Decision rules over learned dictionaries.
+//!
+//! Like the learners, these see samples and class indices only: on raw samples they are the linear
+//! method, on virtual samples the kernel one.
+
+mod class_dictionaries;
+
+pub use class_dictionaries::{ClassDictionaries, ClassDictionariesParams};
+
+use crate::error::LkdlError;
+use crate::real::Real;
+use faer::{Mat, MatRef};
+
+/// A method that can be trained on labelled samples: all that [`Lkdl`](crate::Lkdl) needs to
+/// kernelize it.
+pub trait Train<T: Real> {
+    /// The trained classifier.
+    type Model: Classify<T>;
+
+    /// Trains on `samples` (one per column) with class indices `labels` below the class count.
+    fn train(&self, samples: MatRef<'_, T>, labels: &[usize]) -> Result<Self::Model, LkdlError>;
+}
+
+/// A trained classifier.
+pub trait Classify<T: Real> {
+    /// Labels every column of `samples`.
+    fn classify(&self, samples: MatRef<'_, T>) -> Result<Predictions, LkdlError>;
+}
+
+/// What a classifier says of a set of samples.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Predictions {
+    /// The class index of every sample.
+    pub labels: Vec<usize>,
+    /// One score per class (rows) and sample (columns): the smaller, the better the class fits.
+    /// For dictionaries the squared residual r_l², LKDL Eq. (25).
+    pub scores: Mat<f64>,
+    /// How clear each decision was, 0 (a tie) to 1: for dictionaries
+    /// (r² of the runner-up − r² of the winner)/‖f‖²; 1 if there is one class only.
+    pub margins: Vec<f64>,
+    /// Samples of zero norm, which were given the lowest class index.
+    pub n_zero_samples: usize,
+}
+
+impl Predictions {
+    /// Predictions of consecutive batches as one.
+    pub(crate) fn join(batches: Vec<Self>) -> Self {
+        let n: usize = batches.iter().map(|b| b.labels.len()).sum();
+        let n_classes = batches.first().map_or(0, |b| b.scores.nrows());
+        let mut joined = Self {
+            labels: Vec::with_capacity(n),
+            scores: Mat::zeros(n_classes, n),
+            margins: Vec::with_capacity(n),
+            n_zero_samples: 0,
+        };
+        for batch in batches {
+            let start = joined.labels.len();
+            joined.scores.as_mut().subcols_mut(start, batch.labels.len()).copy_from(&batch.scores);
+            joined.labels.extend(batch.labels);
+            joined.margins.extend(batch.margins);
+            joined.n_zero_samples += batch.n_zero_samples;
+        }
+        joined
+    }
+
+    /// The share of samples whose label is the given one.
+    pub fn accuracy(&self, labels: &[usize]) -> Result<f64, LkdlError> {
+        crate::matrix::check_size("labels' length", labels.len(), self.labels.len())?;
+        let correct = self.labels.iter().zip(labels).filter(|(a, b)| a == b).count();
+        Ok(correct as f64 / labels.len().max(1) as f64)
+    }
+}
+
+/// The sample indices of each class, ascending; every class up to the largest label must have one.
+pub fn class_members(labels: &[usize], n_samples: usize) -> Result<Vec<Vec<usize>>, LkdlError> {
+    crate::matrix::check_size("labels' length", labels.len(), n_samples)?;
+    let n_classes = labels.iter().max().map_or(0, |l| l + 1);
+    if n_classes > n_samples {
+        // More classes than samples: some class below the largest label must be empty.
+        let mut present = labels.to_vec();
+        present.sort_unstable();
+        present.dedup();
+        let class = present.iter().enumerate().find(|(i, l)| i != *l).map_or(0, |(i, _)| i);
+        return Err(LkdlError::EmptyClass { class });
+    }
+    let mut members = vec![Vec::new(); n_classes];
+    for (i, &label) in labels.iter().enumerate() {
+        members[label].push(i);
+    }
+    match members.iter().position(Vec::is_empty) {
+        Some(class) => Err(LkdlError::EmptyClass { class }),
+        None => Ok(members),
+    }
+}

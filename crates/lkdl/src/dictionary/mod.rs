@@ -1,1 +1,141 @@
-//! Under construction.
+//! Dictionary learning: LKDL Eq. (2), min ‖X − DΓ‖_F² s.t. ‖γ_i‖₀ ≤ q, ‖d_j‖ = 1.
+//!
+//! The learners see a matrix of samples and nothing else. Whether its columns are pixels or
+//! virtual samples of a kernel is not their concern; that is the whole point of LKDL, and why
+//! nothing in this module imports the map.
+
+mod clean;
+mod initial;
+mod ksvd;
+mod optimal_directions;
+
+pub use clean::Cleaning;
+pub use initial::InitialAtoms;
+pub use ksvd::{AtomOrder, AtomUpdate, KsvdParams};
+pub use optimal_directions::ModParams;
+
+use crate::error::{LkdlError, Warning};
+use crate::matrix::{BLOCK, Columns, check_samples, col, columns_of};
+use crate::pursuit::{BatchOmp, Codes, Encoded, Target};
+use crate::real::Real;
+use crate::vector::{axpy, norm_sq};
+use faer::{Mat, MatRef};
+use rayon::prelude::*;
+
+/// A way to learn one dictionary from one set of samples.
+pub trait Learner<T: Real>: Sync {
+    /// Learns from all columns of `samples`. `stream` tells apart dictionaries that are learned
+    /// with one seed, such as those of several classes.
+    fn learn(&self, samples: MatRef<'_, T>, stream: usize) -> Result<Learned<T>, LkdlError>;
+}
+
+/// A learned dictionary.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Learned<T: Real> {
+    /// D, unit columns.
+    pub dictionary: Mat<T>,
+    /// ‖X − DΓ‖_F / ‖X‖_F after the dictionary update of each iteration.
+    pub errors: Vec<f64>,
+    /// Why the iteration ended.
+    pub stop: Stop,
+    /// Atoms replaced over all iterations because unused, rarely used or near-duplicates.
+    pub n_replaced: usize,
+    /// What the caller may want to know.
+    pub warnings: Vec<Warning>,
+}
+
+impl<T: Real> Learned<T> {
+    /// Γ for any samples over the final dictionary (never the stale codes of training).
+    pub fn encode(&self, samples: MatRef<'_, T>, target: Target) -> Result<Encoded<T>, LkdlError> {
+        BatchOmp::new(self.dictionary.as_ref())?.encode(samples, target)
+    }
+}
+
+/// Why an iteration ended: an outcome, not an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// The error fell by less than the tolerance twice in a row.
+    Converged,
+    /// All iterations were used.
+    MaxIters,
+}
+
+impl Stop {
+    /// Whether the errors so far end the iteration.
+    fn reached(errors: &[f64], tol: f64, max_iters: usize) -> Option<Self> {
+        let small = |w: &[f64]| w[0] - w[1] < tol * w[0];
+        let stalled = errors.len() >= 3 && errors[errors.len() - 3..].windows(2).all(small);
+        if stalled {
+            Some(Self::Converged)
+        } else {
+            (errors.len() >= max_iters).then_some(Self::MaxIters)
+        }
+    }
+}
+
+/// What every learner checks first: usable samples, and counts in range.
+fn check_problem<T: Real>(
+    samples: MatRef<'_, T>,
+    n_atoms: usize,
+    sparsity: usize,
+    max_iters: usize,
+) -> Result<(), LkdlError> {
+    check_samples(samples, "samples")?;
+    if n_atoms == 0 {
+        return Err(LkdlError::parameter("n_atoms", n_atoms, "at least 1"));
+    }
+    if sparsity == 0 || sparsity > n_atoms {
+        let range = format!("between 1 and n_atoms = {n_atoms}");
+        return Err(LkdlError::parameter("sparsity", sparsity, range));
+    }
+    if max_iters == 0 {
+        return Err(LkdlError::parameter("max_iters", max_iters, "at least 1"));
+    }
+    Ok(())
+}
+
+/// E = X − DΓ, one contiguous column per signal.
+fn residuals<T: Real>(X: Columns<'_, T>, D: &Mat<T>, codes: &Codes<T>) -> Mat<T> {
+    let D = columns_of(D);
+    let mut E = X.to_owned();
+    E.as_mut().par_col_chunks_mut(BLOCK).enumerate().for_each(|(t, block)| {
+        let Some(block) = block.try_as_col_major_mut() else { return };
+        for (slot, e) in block.col_iter_mut().enumerate() {
+            let (atoms, values) = codes.signal(t * BLOCK + slot);
+            let e = e.as_slice_mut();
+            for (&j, &value) in atoms.iter().zip(values) {
+                axpy(e, T::of(0.0) - value, col(D, j as usize));
+            }
+        }
+    });
+    E
+}
+
+/// Signals that may replace an atom, each at most once per iteration.
+struct Candidates {
+    taken: Vec<bool>,
+}
+
+impl Candidates {
+    /// All non-zero signals.
+    fn new<T: Real>(X: Columns<'_, T>) -> Self {
+        Self { taken: (0..X.ncols()).map(|i| norm_sq(col(X, i)) == 0.0).collect() }
+    }
+
+    /// Takes the signal with the largest error (lowest index on ties); `None` if none is left.
+    fn take_worst(&mut self, sq_errors: &[f64]) -> Option<usize> {
+        let mut worst: Option<usize> = None;
+        for i in (0..sq_errors.len()).filter(|&i| !self.taken[i]) {
+            if worst.is_none_or(|w| sq_errors[i] > sq_errors[w]) {
+                worst = Some(i);
+            }
+        }
+        if let Some(i) = worst {
+            self.taken[i] = true;
+        }
+        worst
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -56,8 +56,9 @@ fn block_krylov(A: MatRef<'_, f64>, k: usize, seed: u64) -> Result<Option<Eigen>
     let b = (k / 6).clamp(16, 128);
     let limit = (MAX_BASIS_SHARE * n as f64) as usize;
     let trace: f64 = (0..n).map(|i| A[(i, i)]).sum();
-    let mut Q = Mat::<f64>::zeros(n, limit + b);
-    let mut T = Mat::<f64>::zeros(limit + b, limit + b);
+    let mut capacity = (2 * k + 2 * b).min(limit + b);
+    let mut Q = Mat::<f64>::zeros(n, capacity);
+    let mut T = Mat::<f64>::zeros(capacity, capacity);
 
     let mut rng = stream(seed, Stage::EigenStart, 0, 0);
     let start = Mat::from_fn(n, b, |_, _| StandardNormal.sample(&mut rng));
@@ -91,6 +92,11 @@ fn block_krylov(A: MatRef<'_, f64>, k: usize, seed: u64) -> Result<Option<Eigen>
         }
         if size + b > limit {
             return Ok(None);
+        }
+        if size + b > capacity {
+            capacity = (capacity + k).min(limit + b);
+            Q.resize_with(n, capacity, |_, _| 0.0);
+            T.resize_with(capacity, capacity, |_, _| 0.0);
         }
         let mut fresh = orthonormalize(Y);
         // A rank-deficient Y leaves directions of rounding noise: clear what they share with Q.

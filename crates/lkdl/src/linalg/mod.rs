@@ -13,12 +13,13 @@ pub(crate) use krylov::{ITERATIVE_MAX_SHARE, leading_eigen};
 
 use crate::real::Real;
 use faer::linalg::matmul::matmul;
-use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 /// Columns per task of a parallel product.
 const PANEL: usize = 128;
+/// Columns per task of a Gram matrix, whose panels shrink: narrower ones balance better.
+const GRAM_PANEL: usize = 48;
 
 /// out = A·B, sequential.
 #[inline]
@@ -62,24 +63,11 @@ pub(crate) fn par_product<T: Real>(A: MatRef<'_, T>, B: MatRef<'_, T>) -> Mat<T>
 pub(crate) fn gram<T: Real>(A: MatRef<'_, T>) -> Mat<T> {
     let m = A.ncols();
     let mut G = Mat::zeros(m, m);
-    G.as_mut().par_col_chunks_mut(PANEL).enumerate().for_each(|(t, panel)| {
-        let (start, width) = (t * PANEL, panel.ncols());
+    G.as_mut().par_col_chunks_mut(GRAM_PANEL).enumerate().for_each(|(t, panel)| {
+        let (start, width) = (t * GRAM_PANEL, panel.ncols());
         let (_, below) = panel.split_at_row_mut(start);
-        let (diagonal, rest) = below.split_at_row_mut(width);
-        let own = A.subcols(start, width);
-        triangular::matmul(
-            diagonal,
-            BlockStructure::TriangularLower,
-            Accum::Replace,
-            own.transpose(),
-            BlockStructure::Rectangular,
-            own,
-            BlockStructure::Rectangular,
-            T::of(1.0),
-            Par::Seq,
-        );
-        let later = A.subcols(start + width, m - start - width);
-        product_into(rest, later.transpose(), own);
+        let own_and_later = A.subcols(start, m - start);
+        product_into(below, own_and_later.transpose(), A.subcols(start, width));
     });
     mirror_lower(&mut G);
     G

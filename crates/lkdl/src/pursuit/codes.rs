@@ -72,6 +72,11 @@ impl<T: Real> Encoded<T> {
 }
 
 impl<T: Real> Codes<T> {
+    /// Codes of no signal.
+    pub(crate) fn empty(n_atoms: usize) -> Self {
+        Self { n_atoms, offsets: vec![0], atoms: Vec::new(), values: Vec::new() }
+    }
+
     /// Number of signals, N.
     pub fn n_signals(&self) -> usize {
         self.offsets.len() - 1

@@ -6,12 +6,18 @@
 //! All coders return [`Encoded`]: sparse codes, never dense, and the squared residual of every
 //! signal.
 
+mod batch_omp;
 mod codes;
+pub(crate) mod greedy;
 pub mod lasso;
 mod matching_pursuit;
 mod omp;
+mod target;
 
+pub use batch_omp::BatchOmp;
+pub use target::Target;
 pub use codes::{Codes, Encoded};
+pub(crate) use batch_omp::Scratch;
 
 #[cfg(test)]
 mod testing;

@@ -1,0 +1,178 @@
+//! One dictionary per class; the class that represents a sample best wins. LKDL Eq. (25):
+//!
+//! $$\text{label}(f)=\arg\min_l\ \|f-D_l\gamma_l\|_2^2,\qquad \|\gamma_l\|_0\le q$$
+//!
+//! The residual comes out of the pursuit itself (ρ), so no code is solved for and no signal is
+//! reconstructed. Training is any [`Learner`], once per class, in parallel over classes. Cost of
+//! classifying: 2LmkN + LNm(q²−1) flops.
+
+use super::{Classify, Predictions, Train, class_members};
+use crate::dictionary::{Learned, Learner};
+use crate::error::{LkdlError, Warning};
+use crate::matrix::{
+    BLOCK, Columns, Contiguous, check_samples, check_size, col, gather, map_blocks_with, subcols,
+};
+use crate::pursuit::greedy::Limit;
+use crate::pursuit::{BatchOmp, Scratch};
+use crate::real::Real;
+use crate::vector::norm_sq;
+use faer::{Mat, MatRef};
+use pulp::{Arch, Simd, WithSimd};
+use rayon::prelude::*;
+
+/// A learner for the dictionaries and the sparsity of the decision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClassDictionariesParams<P> {
+    /// Learns the dictionary of each class.
+    pub learner: P,
+    /// q, the atoms each class may use to represent a sample.
+    pub sparsity: usize,
+}
+
+/// The trained rule: one dictionary per class.
+#[derive(Debug, Clone)]
+pub struct ClassDictionaries<T: Real> {
+    /// Training history of each class, with its dictionary.
+    learned: Vec<Learned<T>>,
+    coders: Vec<BatchOmp<T>>,
+    sparsity: usize,
+}
+
+impl<T: Real, P: Learner<T>> Train<T> for ClassDictionariesParams<P> {
+    type Model = ClassDictionaries<T>;
+
+    fn train(&self, samples: MatRef<'_, T>, labels: &[usize]) -> Result<Self::Model, LkdlError> {
+        check_samples(samples, "samples")?;
+        if self.sparsity == 0 {
+            return Err(LkdlError::parameter("sparsity", 0, "at least 1"));
+        }
+        let members = class_members(labels, samples.ncols())?;
+        let X = Contiguous::new(samples);
+        let X = X.columns();
+        let learned = members
+            .par_iter()
+            .enumerate()
+            .map(|(l, members)| self.learner.learn(gather(X, members).as_ref(), l))
+            .collect::<Result<Vec<_>, _>>()?;
+        ClassDictionaries::new(learned, self.sparsity)
+    }
+}
+
+impl<T: Real> ClassDictionaries<T> {
+    /// A rule from dictionaries that are already learned, class by class.
+    pub fn new(learned: Vec<Learned<T>>, sparsity: usize) -> Result<Self, LkdlError> {
+        let Some(first) = learned.first() else {
+            return Err(LkdlError::Empty { what: "class dictionaries", rows: 0, cols: 0 });
+        };
+        if sparsity == 0 {
+            return Err(LkdlError::parameter("sparsity", 0, "at least 1"));
+        }
+        let n_features = first.dictionary.nrows();
+        let coders = learned
+            .iter()
+            .map(|class| {
+                check_size("class dictionary's n_features", class.dictionary.nrows(), n_features)?;
+                BatchOmp::new(class.dictionary.as_ref())
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(Self { learned, coders, sparsity })
+    }
+
+    /// Number of classes, L.
+    pub fn n_classes(&self) -> usize {
+        self.learned.len()
+    }
+
+    /// The training history and dictionary of each class.
+    pub fn learned(&self) -> &[Learned<T>] {
+        &self.learned
+    }
+
+    /// q.
+    pub fn sparsity(&self) -> usize {
+        self.sparsity
+    }
+
+    /// Warnings of all classes, with the class index.
+    pub fn warnings(&self) -> impl Iterator<Item = (usize, &Warning)> {
+        self.learned.iter().enumerate().flat_map(|(l, c)| c.warnings.iter().map(move |w| (l, w)))
+    }
+
+    /// r_l² of a block of samples for all classes: L×B.
+    fn block_residuals(&self, scratch: &mut Scratch<T>, X: Columns<'_, T>) -> Mat<f64> {
+        let sq_norms: Vec<f64> = (0..X.ncols()).map(|i| norm_sq(col(X, i))).collect();
+        let mut residuals = Mat::zeros(self.n_classes(), X.ncols());
+        for (l, coder) in self.coders.iter().enumerate() {
+            scratch.correlate_with(coder, X);
+            let max_atoms = self.sparsity.min(coder.n_atoms());
+            let limit = Limit { max_atoms, sq_error: -1.0 };
+            let sq_norms = &sq_norms;
+            let rho = Arch::new().dispatch(Residuals { coder, scratch, sq_norms, limit });
+            for (i, rho) in rho.into_iter().enumerate() {
+                residuals[(l, i)] = rho;
+            }
+        }
+        residuals
+    }
+}
+
+/// ρ of every signal of a block over one dictionary, compiled for each instruction set.
+struct Residuals<'a, T: Real> {
+    coder: &'a BatchOmp<T>,
+    scratch: &'a mut Scratch<T>,
+    sq_norms: &'a [f64],
+    limit: Limit,
+}
+
+impl<T: Real> WithSimd for Residuals<'_, T> {
+    type Output = Vec<f64>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
+        let Scratch { alpha, work } = self.scratch;
+        let gram = self.coder.gram();
+        let never = |_: &[usize], _: &[f64]| 0.0;
+        let each = self.sq_norms.iter().enumerate();
+        each.map(|(i, &rho0)| {
+            work.pursue(simd, gram, alpha.col_as_slice_mut(i), rho0, self.limit, never)
+        })
+        .collect()
+    }
+}
+
+impl<T: Real> Classify<T> for ClassDictionaries<T> {
+    fn classify(&self, samples: MatRef<'_, T>) -> Result<Predictions, LkdlError> {
+        check_samples(samples, "samples")?;
+        let n_features = self.learned[0].dictionary.nrows();
+        check_size("samples' n_features", samples.nrows(), n_features)?;
+        let X = Contiguous::new(samples);
+        let X = X.columns();
+        let n_atoms = self.coders.iter().map(BatchOmp::n_atoms).max().unwrap_or(0);
+        let scratch = || Scratch::new(n_atoms, self.sparsity.min(n_atoms));
+        let blocks = map_blocks_with(X.ncols(), BLOCK, scratch, |scratch, range| {
+            self.block_residuals(scratch, subcols(X, range))
+        });
+        let mut scores = Mat::zeros(self.n_classes(), X.ncols());
+        for (t, block) in blocks.iter().enumerate() {
+            scores.as_mut().subcols_mut(t * BLOCK, block.ncols()).copy_from(block);
+        }
+        Ok(decide(scores, X))
+    }
+}
+
+/// The smallest residual wins, the lowest index on ties.
+fn decide<T: Real>(scores: Mat<f64>, X: Columns<'_, T>) -> Predictions {
+    let (mut labels, mut margins, mut n_zero_samples) = (Vec::new(), Vec::new(), 0);
+    for i in 0..X.ncols() {
+        let r = scores.col_as_slice(i);
+        let winner = (0..r.len()).fold(0, |best, l| if r[l] < r[best] { l } else { best });
+        let runner_up =
+            (0..r.len()).filter(|&l| l != winner).map(|l| r[l]).fold(f64::INFINITY, f64::min);
+        let sq_norm = norm_sq(col(X, i));
+        n_zero_samples += usize::from(sq_norm == 0.0);
+        let margin = if sq_norm > 0.0 { (runner_up - r[winner]) / sq_norm } else { 0.0 };
+        labels.push(winner);
+        margins.push(margin.clamp(0.0, 1.0));
+    }
+    Predictions { labels, scores, margins, n_zero_samples }
+}

@@ -1,0 +1,87 @@
+//! Cleaning: atoms that are near-duplicates of another or hardly used make way for the signals
+//! that the dictionary represents worst.
+
+use super::Candidates;
+use crate::linalg::product_into;
+use crate::matrix::{Columns, col};
+use crate::pursuit::Codes;
+use crate::real::Real;
+use crate::vector::normalize;
+use faer::Mat;
+
+/// A coefficient must exceed this to count as a use of its atom.
+const USE_THRESHOLD: f64 = 1e-7;
+
+/// When an atom is replaced at the end of an iteration.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cleaning {
+    /// Replace atom j if |d_iᵀd_j| exceeds this for some other atom i.
+    pub max_coherence: f64,
+    /// Replace atom j if fewer signals use it.
+    pub min_uses: usize,
+}
+
+impl Default for Cleaning {
+    /// The values of the published experiments.
+    fn default() -> Self {
+        Self { max_coherence: 0.99, min_uses: 4 }
+    }
+}
+
+/// Replaces atoms in ascending order, skipping those `replaced` already, and keeps G = DᵀD in
+/// step. Returns how many were replaced.
+pub(super) fn clean<T: Real>(
+    rule: Cleaning,
+    X: Columns<'_, T>,
+    D: &mut Mat<T>,
+    G: &mut Mat<T>,
+    codes: &Codes<T>,
+    sq_errors: &[f64],
+    candidates: &mut Candidates,
+    replaced: &[bool],
+) -> usize {
+    let uses = count_uses(codes);
+    let mut n_replaced = 0;
+    for j in (0..D.ncols()).filter(|&j| !replaced[j]) {
+        let coherent = || {
+            let mut others = G.col_as_slice(j).iter().enumerate().filter(|(i, _)| *i != j);
+            others.any(|(_, g)| g.wide().abs() > rule.max_coherence)
+        };
+        if uses[j] >= rule.min_uses && !coherent() {
+            continue;
+        }
+        let Some(i) = candidates.take_worst(sq_errors) else { break };
+        set_atom(D, j, col(X, i));
+        refresh_gram(D, G, j);
+        n_replaced += 1;
+    }
+    n_replaced
+}
+
+/// d_j ← x/‖x‖.
+pub(super) fn set_atom<T: Real>(D: &mut Mat<T>, j: usize, x: &[T]) {
+    let atom = D.col_as_slice_mut(j);
+    atom.copy_from_slice(x);
+    normalize(atom);
+}
+
+/// Row and column j of G = DᵀD after atom j has changed.
+fn refresh_gram<T: Real>(D: &Mat<T>, G: &mut Mat<T>, j: usize) {
+    let mut column = Mat::zeros(D.ncols(), 1);
+    product_into(column.as_mut(), D.transpose(), D.subcols(j, 1));
+    G.col_as_slice_mut(j).copy_from_slice(column.col_as_slice(0));
+    for i in 0..D.ncols() {
+        G[(j, i)] = column[(i, 0)];
+    }
+}
+
+fn count_uses<T: Real>(codes: &Codes<T>) -> Vec<usize> {
+    let (_, atoms, values) = codes.parts();
+    let mut uses = vec![0; codes.n_atoms()];
+    for (&j, value) in atoms.iter().zip(values) {
+        if value.wide().abs() > USE_THRESHOLD {
+            uses[j as usize] += 1;
+        }
+    }
+    uses
+}

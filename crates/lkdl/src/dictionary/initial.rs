@@ -1,0 +1,122 @@
+//! Where a dictionary starts: m distinct non-zero samples of the class, normalised (the paper's
+//! choice), or atoms given by the caller, for example those of an earlier model.
+
+use crate::error::{LkdlError, Warning};
+use crate::matrix::{Columns, check_samples, check_size, col, columns_of};
+use crate::random::{Stage, permutation, stream};
+use crate::real::Real;
+use crate::vector::{axpy, norm_sq, normalize, scale};
+use faer::Mat;
+use rand::RngExt;
+use rand_distr::{Distribution, StandardNormal};
+use std::collections::HashSet;
+
+/// Starting atoms.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub enum InitialAtoms<T: Real> {
+    /// Random distinct non-zero samples; if there are too few, mixtures of random pairs of them
+    /// fill up, with [`Warning::MixedAtoms`].
+    #[default]
+    Samples,
+    /// The first distinct non-zero samples, in order; filled up likewise.
+    FirstSamples,
+    /// The caller's own atoms, one per column; they are normalised.
+    Given(Mat<T>),
+}
+
+impl<T: Real> InitialAtoms<T> {
+    /// D_0 with `n_atoms` unit columns, and what was odd about it.
+    pub(crate) fn draw(
+        &self,
+        X: Columns<'_, T>,
+        n_atoms: usize,
+        seed: u64,
+        class: usize,
+    ) -> Result<(Mat<T>, Vec<Warning>), LkdlError> {
+        match self {
+            Self::Samples => {
+                let order =
+                    permutation(&mut stream(seed, Stage::InitialAtoms, class, 0), X.ncols());
+                from_samples(X, n_atoms, &order, seed, class)
+            }
+            Self::FirstSamples => {
+                let order: Vec<usize> = (0..X.ncols()).collect();
+                from_samples(X, n_atoms, &order, seed, class)
+            }
+            Self::Given(atoms) => {
+                check_samples(atoms.as_ref(), "initial atoms")?;
+                check_size("initial atoms' n_features", atoms.nrows(), X.nrows())?;
+                check_size("initial atoms' count", atoms.ncols(), n_atoms)?;
+                let mut D = atoms.clone();
+                for j in 0..n_atoms {
+                    if normalize(D.col_as_slice_mut(j)) == 0.0 {
+                        return Err(LkdlError::AllZero { what: "an initial atom" });
+                    }
+                }
+                Ok((D, Vec::new()))
+            }
+        }
+    }
+}
+
+/// The first `n_atoms` distinct non-zero samples in the given order, then pair mixtures.
+fn from_samples<T: Real>(
+    X: Columns<'_, T>,
+    n_atoms: usize,
+    order: &[usize],
+    seed: u64,
+    class: usize,
+) -> Result<(Mat<T>, Vec<Warning>), LkdlError> {
+    let mut seen = HashSet::new();
+    let chosen: Vec<usize> = order
+        .iter()
+        .copied()
+        .filter(|&i| norm_sq(col(X, i)) > 0.0 && seen.insert(bits(col(X, i))))
+        .take(n_atoms)
+        .collect();
+    if chosen.is_empty() {
+        return Err(LkdlError::AllZero { what: "samples" });
+    }
+    let mut D = crate::matrix::gather(X, &chosen);
+    for j in 0..chosen.len() {
+        normalize(D.col_as_slice_mut(j));
+    }
+    if chosen.len() == n_atoms {
+        return Ok((D, Vec::new()));
+    }
+    let warning = Warning::MixedAtoms { wanted: n_atoms, from_samples: chosen.len() };
+    Ok((with_mixtures(&D, n_atoms, seed, class), vec![warning]))
+}
+
+/// Fills up with random normalised mixtures of pairs. A single sample has no pair: it stays the
+/// only atom.
+fn with_mixtures<T: Real>(unit: &Mat<T>, n_atoms: usize, seed: u64, class: usize) -> Mat<T> {
+    let n = unit.ncols();
+    if n == 1 {
+        return unit.clone();
+    }
+    let mut rng = stream(seed, Stage::InitialAtoms, class, 1);
+    let mut D = Mat::zeros(unit.nrows(), n_atoms);
+    D.as_mut().subcols_mut(0, n).copy_from(unit);
+    for j in n..n_atoms {
+        let first = rng.random_range(0..n);
+        let second = (first + rng.random_range(1..n)) % n;
+        let (a, b): (f64, f64) =
+            (StandardNormal.sample(&mut rng), StandardNormal.sample(&mut rng));
+        let atom = D.col_as_slice_mut(j);
+        atom.copy_from_slice(col(columns_of(unit), first));
+        scale(atom, T::of(a));
+        axpy(atom, T::of(b), col(columns_of(unit), second));
+        if normalize(atom) == 0.0 {
+            // opposite samples in equal parts: fall back to one of them
+            atom.copy_from_slice(col(columns_of(unit), first));
+        }
+    }
+    D
+}
+
+/// A sample's exact value, for telling duplicates; −0 and 0 are one.
+fn bits<T: Real>(x: &[T]) -> Vec<u64> {
+    x.iter().map(|v| (v.wide() + 0.0).to_bits()).collect()
+}

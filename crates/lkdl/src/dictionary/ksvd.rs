@@ -1,0 +1,358 @@
+//! K-SVD: code every sample, then refit one atom at a time.
+//!
+//! $$\min_{D,\Gamma}\|X-D\Gamma\|_F^2\quad\text{s.t.}\quad\|\gamma_i\|_0\le q,\ \|d_j\|_2=1$$
+//!
+//! LKDL Eq. (2); Aharon et al. 2006. With E = X − DΓ kept current, atom j and its row g over its
+//! users I are refitted to E_I + d_j gᵀ: by its leading singular pair (`Exact`) or by one step of
+//! the power method (`Approximate`, Rubinstein et al. 2008):
+//!
+//! ```text
+//! a = (E_I g + ‖g‖²d_j)/‖·‖;  g' = E_Iᵀa + (aᵀd_j)g;  E_I += d_j gᵀ − a g'ᵀ;  d_j = a
+//! ```
+//!
+//! Per iteration 2mkN + m²k + Nm(q²−1) flops to code, 10kNq to update (approximate).
+
+use super::clean::{Cleaning, clean, set_atom};
+use super::{Candidates, InitialAtoms, Learned, Learner, Stop, check_problem, residuals};
+use crate::error::LkdlError;
+use crate::linalg::{full_eigen, gram};
+use crate::matrix::{Columns, Contiguous, col, column_sq_norms, columns_of, frobenius_sq};
+use crate::pursuit::{BatchOmp, Codes, Target};
+use crate::random::{Stage, permutation, stream};
+use crate::real::Real;
+use crate::vector::{axpy_simd, dot, dot_simd, dot_wide, norm_sq, scale};
+use faer::{Mat, MatRef};
+use num_traits::Float;
+use pulp::{Arch, Simd, WithSimd};
+
+/// How one atom is refitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AtomUpdate {
+    /// One step of the power method.
+    #[default]
+    Approximate,
+    /// The leading singular pair.
+    Exact,
+}
+
+/// The order in which a sweep visits the atoms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AtomOrder {
+    /// A new random permutation each iteration.
+    #[default]
+    Random,
+    /// 0, 1, 2, …
+    Sequential,
+}
+
+/// K-SVD's parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KsvdParams<T: Real> {
+    /// m.
+    pub n_atoms: usize,
+    /// q.
+    pub sparsity: usize,
+    /// T, the iterations at most.
+    pub max_iters: usize,
+    /// Stop when the relative error falls by less than this share twice in a row; 0 never stops.
+    pub tol: f64,
+    /// How one atom is refitted.
+    pub update: AtomUpdate,
+    /// The order of a sweep.
+    pub order: AtomOrder,
+    /// Which atoms are replaced after each sweep; `None` keeps all.
+    pub cleaning: Option<Cleaning>,
+    /// Whether the last iteration cleans too, as the published experiments did.
+    pub final_clean: bool,
+    /// Where the dictionary starts.
+    pub initial: InitialAtoms<T>,
+    /// Seed of the initial atoms and of the sweeps' order.
+    pub seed: u64,
+}
+
+impl<T: Real> Default for KsvdParams<T> {
+    fn default() -> Self {
+        Self {
+            n_atoms: 100,
+            sparsity: 5,
+            max_iters: 10,
+            tol: 1e-4,
+            update: AtomUpdate::default(),
+            order: AtomOrder::default(),
+            cleaning: Some(Cleaning::default()),
+            final_clean: true,
+            initial: InitialAtoms::default(),
+            seed: 0,
+        }
+    }
+}
+
+impl<T: Real> KsvdParams<T> {
+    /// Learns a dictionary from all columns of `samples`.
+    pub fn fit(&self, samples: MatRef<'_, T>) -> Result<Learned<T>, LkdlError> {
+        self.learn(samples, 0)
+    }
+}
+
+impl<T: Real> Learner<T> for KsvdParams<T> {
+    fn learn(&self, samples: MatRef<'_, T>, class: usize) -> Result<Learned<T>, LkdlError> {
+        check_problem(samples, self.n_atoms, self.sparsity, self.max_iters)?;
+        let X = Contiguous::new(samples);
+        let X = X.columns();
+        let (D, warnings) = self.initial.draw(X, self.n_atoms, self.seed, class)?;
+        let mut state = Sweep::new(X, D);
+        let (mut errors, mut n_replaced) = (Vec::new(), 0);
+        let stop = loop {
+            let t = errors.len();
+            state.code(self.sparsity);
+            state.update_atoms(self, &self.sweep_order(state.D.ncols(), class, t))?;
+            errors.push(state.relative_error());
+            let stop = Stop::reached(&errors, self.tol, self.max_iters);
+            if stop.is_none() || self.final_clean {
+                state.clean(self.cleaning);
+            }
+            n_replaced += state.n_replaced;
+            if let Some(stop) = stop {
+                break stop;
+            }
+        };
+        Ok(Learned { dictionary: state.D, errors, stop, n_replaced, warnings })
+    }
+}
+
+impl<T: Real> KsvdParams<T> {
+    fn sweep_order(&self, n_atoms: usize, class: usize, iteration: usize) -> Vec<usize> {
+        match self.order {
+            AtomOrder::Sequential => (0..n_atoms).collect(),
+            AtomOrder::Random => {
+                permutation(&mut stream(self.seed, Stage::AtomOrder, class, iteration), n_atoms)
+            }
+        }
+    }
+}
+
+/// The state of one iteration: D, Γ, E = X − DΓ, and what has been replaced.
+struct Sweep<'a, T: Real> {
+    X: Columns<'a, T>,
+    sq_norm: f64,
+    max_norm: f64,
+    D: Mat<T>,
+    /// DᵀD, where cleaning has it ready for the next iteration.
+    G: Option<Mat<T>>,
+    codes: Codes<T>,
+    E: Mat<T>,
+    candidates: Candidates,
+    replaced: Vec<bool>,
+    n_replaced: usize,
+}
+
+impl<'a, T: Real> Sweep<'a, T> {
+    fn new(X: Columns<'a, T>, D: Mat<T>) -> Self {
+        Self {
+            sq_norm: frobenius_sq(X),
+            max_norm: column_sq_norms(X).into_iter().fold(0.0, f64::max).sqrt(),
+            G: None,
+            codes: Codes::empty(D.ncols()),
+            E: Mat::zeros(0, 0),
+            candidates: Candidates { taken: Vec::new() },
+            replaced: Vec::new(),
+            n_replaced: 0,
+            X,
+            D,
+        }
+    }
+
+    /// Γ by Batch-OMP, E = X − DΓ.
+    fn code(&mut self, sparsity: usize) {
+        let G = self.G.take().unwrap_or_else(|| gram(self.D.as_ref()));
+        let coder = BatchOmp::with_gram(std::mem::replace(&mut self.D, Mat::new()), G);
+        let target = Target::Sparsity(sparsity.min(coder.n_atoms()));
+        self.codes = coder.encode_columns(self.X, target).codes;
+        self.D = coder.into_atoms();
+        self.E = residuals(self.X, &self.D, &self.codes);
+        self.candidates = Candidates::new(self.X);
+        self.replaced = vec![false; self.D.ncols()];
+        self.n_replaced = 0;
+    }
+
+    /// One Gauss–Seidel sweep over the atoms.
+    fn update_atoms(&mut self, params: &KsvdParams<T>, order: &[usize]) -> Result<(), LkdlError> {
+        let users = self.codes.users();
+        for &j in order {
+            let alive = !users[j].is_empty()
+                && match params.update {
+                    AtomUpdate::Approximate => self.refit_approximately(j, &users[j]),
+                    AtomUpdate::Exact => self.refit_exactly(j, &users[j])?,
+                };
+            if !alive {
+                self.replace_unused(j);
+            }
+        }
+        Ok(())
+    }
+
+    /// Power step; `false` if the atom has vanished.
+    fn refit_approximately(&mut self, j: usize, users: &[(usize, usize)]) -> bool {
+        let mut g: Vec<T> =
+            users.iter().map(|&(_, position)| *self.codes.value_mut(position)).collect();
+        let floor = T::VANISHED_ATOM * self.max_norm;
+        let alive = Arch::new().dispatch(RefitAtom {
+            E: &mut self.E,
+            atom: self.D.col_as_slice_mut(j),
+            users,
+            g: &mut g,
+            floor,
+        });
+        for (&(_, position), &value) in users.iter().zip(&g) {
+            *self.codes.value_mut(position) = value;
+        }
+        alive
+    }
+
+    /// Leading singular pair of M = E_I + d_j gᵀ; `false` if the atom has vanished.
+    fn refit_exactly(&mut self, j: usize, users: &[(usize, usize)]) -> Result<bool, LkdlError> {
+        let d = self.D.col_as_slice(j).to_vec();
+        let mut M = Mat::<f64>::zeros(d.len(), users.len());
+        for (slot, &(i, position)) in users.iter().enumerate() {
+            let g = self.codes.value_mut(position).wide();
+            for (row, m) in M.col_as_slice_mut(slot).iter_mut().enumerate() {
+                *m = self.E[(row, i)].wide() + d[row].wide() * g;
+            }
+        }
+        let (mut a, sigma) = leading_left_vector(M.as_ref())?;
+        let alive = sigma > T::VANISHED_ATOM * self.max_norm;
+        if alive {
+            let along: f64 = a.iter().zip(&d).map(|(a, d)| a * d.wide()).sum();
+            if along < 0.0 {
+                a.iter_mut().for_each(|v| *v = -*v);
+            }
+        } else {
+            a.iter_mut().for_each(|v| *v = 0.0);
+        }
+        for (slot, &(i, position)) in users.iter().enumerate() {
+            let m = M.col_as_slice(slot);
+            let g: f64 = a.iter().zip(m).map(|(a, m)| a * m).sum();
+            *self.codes.value_mut(position) = T::of(g);
+            for (row, e) in self.E.col_as_slice_mut(i).iter_mut().enumerate() {
+                *e = T::of(m[row] - a[row] * g);
+            }
+        }
+        if alive {
+            for (to, from) in self.D.col_as_slice_mut(j).iter_mut().zip(&a) {
+                *to = T::of(*from);
+            }
+        }
+        Ok(alive)
+    }
+
+    /// An atom nobody uses becomes the worst represented signal; none left: it stays.
+    fn replace_unused(&mut self, j: usize) {
+        let sq_errors = column_sq_norms(columns_of(&self.E));
+        if let Some(i) = self.candidates.take_worst(&sq_errors) {
+            set_atom(&mut self.D, j, col(self.X, i));
+            self.replaced[j] = true;
+            self.n_replaced += 1;
+        }
+    }
+
+    /// ‖E‖_F / ‖X‖_F.
+    fn relative_error(&self) -> f64 {
+        if self.sq_norm == 0.0 {
+            return 0.0;
+        }
+        (frobenius_sq(columns_of(&self.E)) / self.sq_norm).sqrt()
+    }
+
+    fn clean(&mut self, rule: Option<Cleaning>) {
+        let Some(rule) = rule else { return };
+        let sq_errors = column_sq_norms(columns_of(&self.E));
+        let mut G = gram(self.D.as_ref());
+        self.n_replaced += clean(
+            rule,
+            self.X,
+            &mut self.D,
+            &mut G,
+            &self.codes,
+            &sq_errors,
+            &mut self.candidates,
+            &self.replaced,
+        );
+        self.G = Some(G);
+    }
+}
+
+/// The approximate update of one atom, compiled for each instruction set: two passes over its
+/// users' residuals.
+struct RefitAtom<'a, T: Real> {
+    E: &'a mut Mat<T>,
+    atom: &'a mut [T],
+    users: &'a [(usize, usize)],
+    g: &'a mut [T],
+    floor: f64,
+}
+
+impl<T: Real> WithSimd for RefitAtom<'_, T> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> bool {
+        let Self { E, atom, users, g, floor } = self;
+        let sq_g = norm_sq(g);
+        let mut a = atom.to_vec();
+        scale(&mut a, T::of(sq_g));
+        for (&(i, _), &g) in users.iter().zip(g.iter()) {
+            axpy_simd(simd, &mut a, g, E.col_as_slice(i));
+        }
+        let norm = norm_sq(&a).sqrt();
+        if norm <= floor * sq_g.sqrt() {
+            for (&(i, _), g) in users.iter().zip(g.iter_mut()) {
+                axpy_simd(simd, E.col_as_slice_mut(i), *g, atom);
+                *g = T::of(0.0);
+            }
+            return false;
+        }
+        for v in &mut a {
+            *v = T::of(v.wide() / norm);
+        }
+        let along = T::of(dot_wide(&a, atom));
+        for (&(i, _), g) in users.iter().zip(g.iter_mut()) {
+            let e = E.col_as_slice_mut(i);
+            let fresh = Float::mul_add(along, *g, dot_simd(simd, e, &a));
+            add_two(simd, e, *g, atom, T::of(0.0) - fresh, &a);
+            *g = fresh;
+        }
+        atom.copy_from_slice(&a);
+        true
+    }
+}
+
+/// y += a·x + b·z in one pass.
+#[inline(always)]
+fn add_two<T: Real, S: Simd>(simd: S, y: &mut [T], a: T, x: &[T], b: T, z: &[T]) {
+    let ctx = &T::simd_ctx(simd);
+    let (a_lanes, b_lanes) = (T::simd_splat(ctx, &a), T::simd_splat(ctx, &b));
+    let (y_head, y_tail) = T::as_simd_mut::<S>(y);
+    let (x_head, x_tail) = T::as_simd::<S>(x);
+    let (z_head, z_tail) = T::as_simd::<S>(z);
+    for ((y, &x), &z) in y_head.iter_mut().zip(x_head).zip(z_head) {
+        *y = T::simd_mul_add(ctx, b_lanes, z, T::simd_mul_add(ctx, a_lanes, x, *y));
+    }
+    for ((y, &x), &z) in y_tail.iter_mut().zip(x_tail).zip(z_tail) {
+        *y = Float::mul_add(b, z, Float::mul_add(a, x, *y));
+    }
+}
+
+/// u_1 and σ_1 of M, through the eigen-decomposition of the smaller Gram matrix.
+fn leading_left_vector(M: MatRef<'_, f64>) -> Result<(Vec<f64>, f64), LkdlError> {
+    let wide = M.ncols() > M.nrows();
+    let small = if wide { gram(M.transpose()) } else { gram(M) };
+    let leading = full_eigen(small.as_ref())?;
+    let sigma = leading.values[0].max(0.0).sqrt();
+    let v = leading.vectors.col(0);
+    let mut u: Vec<f64> = if wide { v.iter().copied().collect() } else { (M * v).iter().copied().collect() };
+    let norm = dot(&u, &u).sqrt();
+    if norm > 0.0 {
+        u.iter_mut().for_each(|x| *x /= norm);
+    }
+    Ok((u, sigma))
+}

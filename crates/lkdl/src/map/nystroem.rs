@@ -1,0 +1,348 @@
+//! Nyström virtual samples: LKDL Eqs. (19)–(24).
+//!
+//! $$K\approx C W^\dagger C^T=F^TF,\qquad F=\Sigma_k^{-1/2}V_k^TC^T,\quad W=V\Sigma V^T$$
+//!
+//! With P = V_kΣ_k^{-1/2} a sample x, seen in training or new, becomes f = Pᵀκ(X_R, x).
+//! C = κ(X, X_R) is used tile by tile and never stored. X is p×N, X_R p×c, P c×k, F k×N.
+//!
+//! Cost: 2Ncp + c²p + eig(c) + 2Nck flops; memory O(c² + Bc + kN). Per new sample 2c(p + k).
+
+use super::projection::{cross_gram, mean_virtual_sample, project};
+use super::spectrum::{Indefinite, cut};
+use crate::error::{LkdlError, Warning};
+use crate::kernel::{Kernel, Panel};
+use crate::linalg::{cholesky_with_jitter, convert, leading_eigen, par_product};
+use crate::matrix::{Columns, Contiguous, check_samples, col, columns_of};
+use crate::real::Real;
+use crate::sampling::{LandmarkCount, LandmarkParams, Landmarks, Sampler};
+use crate::vector::{norm_sq, zip_in_place};
+use faer::{Mat, MatRef};
+use rayon::prelude::*;
+
+/// How P is made from W.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Variant {
+    /// The paper's: the k leading eigenpairs of W.
+    #[default]
+    Standard,
+    /// W = LLᵀ, f = L⁻¹κ(X_R, x): no eigen-solve, k = c.
+    Cholesky,
+    /// The best rank-k factor of the whole Nyström matrix, from one more pass over the data
+    /// (Nc² + ≈ 4c³ flops).
+    Optimal,
+}
+
+/// k, the dimension of the virtual samples.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Rank {
+    /// min(256, c).
+    Standard,
+    /// Exactly this many, at most c.
+    Exact(usize),
+    /// The smallest k that leaves at most this share of the kernel's trace beyond the Nyström
+    /// matrix's own error (0.05 is a good value). Uses [`Variant::Optimal`].
+    Trace(f64),
+}
+
+/// k when nothing is said: as good as any larger one on the paper's digits.
+const STANDARD_RANK: usize = 256;
+
+/// The Nyström map's parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NystroemParams {
+    /// κ.
+    pub kernel: Kernel,
+    /// How landmarks are chosen.
+    pub sampler: Sampler,
+    /// c.
+    pub n_landmarks: LandmarkCount,
+    /// k.
+    pub rank: Rank,
+    /// How P is made from W.
+    pub variant: Variant,
+    /// Subtract the mean virtual sample (kernel PCA).
+    pub centered: bool,
+    /// What to do with an indefinite kernel.
+    pub indefinite: Indefinite,
+    /// Bytes the fit may use beside the samples; `None` for no limit.
+    pub memory: Option<u64>,
+    /// Seed of the landmarks and of the iterative eigen-solve.
+    pub seed: u64,
+}
+
+impl Default for NystroemParams {
+    fn default() -> Self {
+        Self {
+            kernel: Kernel::Polynomial { degree: 2.0, offset: 0.0 },
+            sampler: Sampler::default(),
+            n_landmarks: LandmarkCount::default(),
+            rank: Rank::Standard,
+            variant: Variant::default(),
+            centered: false,
+            indefinite: Indefinite::default(),
+            memory: None,
+            seed: 0,
+        }
+    }
+}
+
+/// A fitted map.
+#[derive(Debug, Clone)]
+pub struct NystroemMap<T: Real> {
+    panel: Panel<T>,
+    /// P, c×k.
+    projection: Mat<T>,
+    /// The mean virtual sample, subtracted if the map is centred; empty otherwise.
+    mean: Vec<T>,
+    eigenvalues: Vec<f64>,
+    warnings: Vec<Warning>,
+}
+
+impl NystroemParams {
+    /// Chooses landmarks and makes the map.
+    pub fn fit<T: Real>(&self, samples: MatRef<'_, T>) -> Result<NystroemMap<T>, LkdlError> {
+        check_samples(samples, "samples")?;
+        self.kernel.check()?;
+        self.kernel.check_domain(samples, 0)?;
+        let landmarks = LandmarkParams {
+            sampler: self.sampler.clone(),
+            n_landmarks: self.n_landmarks,
+            seed: self.seed,
+            memory: self.memory,
+        };
+        self.fit_landmarks(samples, &landmarks.select(&self.kernel, samples)?)
+    }
+
+    /// [`NystroemParams::fit`] and the virtual samples of the training set.
+    pub fn fit_transform<T: Real>(
+        &self,
+        samples: MatRef<'_, T>,
+    ) -> Result<(NystroemMap<T>, Mat<T>), LkdlError> {
+        let map = self.fit(samples)?;
+        let F = map.transform(samples)?;
+        Ok((map, F))
+    }
+
+    /// Makes the map on landmarks chosen before, or the caller's own.
+    pub fn fit_landmarks<T: Real>(
+        &self,
+        samples: MatRef<'_, T>,
+        landmarks: &Landmarks<T>,
+    ) -> Result<NystroemMap<T>, LkdlError> {
+        check_samples(samples, "samples")?;
+        let panel = landmarks.panel(&self.kernel, samples)?;
+        let X = Contiguous::new(samples);
+        let X = X.columns();
+        let mut map = self.factor(panel, X)?;
+        map.warnings.splice(0..0, landmarks.warnings.iter().cloned());
+        if self.centered {
+            let F = project(&map.panel, map.projection.as_ref(), X)?;
+            map.mean = mean_virtual_sample(columns_of(&F)).into_iter().map(T::of).collect();
+        }
+        Ok(map)
+    }
+
+    fn factor<T: Real>(
+        &self,
+        panel: Panel<T>,
+        X: Columns<'_, T>,
+    ) -> Result<NystroemMap<T>, LkdlError> {
+        let c = panel.len();
+        let rank = self.rank_for(c)?;
+        let W = panel.gram()?;
+        let (P, eigenvalues, warnings) = match (self.variant, self.rank) {
+            (Variant::Cholesky, _) => {
+                // f = L⁻¹κ, so Pᵀ = L⁻¹.
+                let factor = cholesky_with_jitter(W.as_ref())?;
+                let mut P = Mat::<f64>::identity(c, c);
+                factor.solve_lower_transpose(P.as_mut());
+                (P, Vec::new(), Vec::new())
+            }
+            (Variant::Standard, Rank::Standard | Rank::Exact(_)) => {
+                let kept = self.spectrum::<T>(&panel, W.as_ref(), rank)?;
+                (whiten(&kept.values, &kept.vectors), kept.values, kept.warnings)
+            }
+            (Variant::Optimal, _) | (Variant::Standard, Rank::Trace(_)) => {
+                self.optimal(&panel, W.as_ref(), X, rank)?
+            }
+        };
+        let projection = convert::<f64, T>(P.as_ref());
+        Ok(NystroemMap { panel, projection, mean: Vec::new(), eigenvalues, warnings })
+    }
+
+    fn spectrum<T: Real>(
+        &self,
+        panel: &Panel<T>,
+        W: MatRef<'_, f64>,
+        rank: usize,
+    ) -> Result<super::spectrum::Spectrum, LkdlError> {
+        let semidefinite = panel.kernel().is_positive_semidefinite();
+        cut(W, rank, T::EPS, semidefinite, self.indefinite, self.seed)
+    }
+
+    /// P0 = VΣ^{-1/2} (all kept), P0ᵀSP0 = UΛUᵀ with S = CᵀC, P = P0U_k: then FFᵀ = diag(Λ_k).
+    #[allow(clippy::type_complexity)] // the three results of `factor`'s arms
+    fn optimal<T: Real>(
+        &self,
+        panel: &Panel<T>,
+        W: MatRef<'_, f64>,
+        X: Columns<'_, T>,
+        rank: usize,
+    ) -> Result<(Mat<f64>, Vec<f64>, Vec<Warning>), LkdlError> {
+        let all = self.spectrum::<T>(panel, W, W.nrows())?;
+        let P0 = whiten(&all.values, &all.vectors);
+        let S = cross_gram(panel, X)?;
+        let SP0 = par_product(S.as_ref(), P0.as_ref());
+        let M = par_product(P0.transpose(), SP0.as_ref());
+        let available = P0.ncols();
+        let mut warnings: Vec<Warning> = all
+            .warnings
+            .into_iter()
+            .filter(|w| !matches!(w, Warning::RankReduced { .. }))
+            .collect();
+        let mut wanted = rank.min(available);
+        if let Rank::Trace(share) = self.rank {
+            let trace: f64 = self.kernel.diag(X)?.iter().sum();
+            wanted = smallest_rank(M.as_ref(), share * trace)?;
+        } else if wanted < rank {
+            warnings.push(Warning::RankReduced { wanted: rank, got: wanted });
+        }
+        let leading = leading_eigen(M.as_ref(), wanted, self.seed)?;
+        let P = par_product(P0.as_ref(), leading.vectors.as_ref());
+        Ok((P, leading.values, warnings))
+    }
+
+    /// The rank to aim for with c landmarks.
+    fn rank_for(&self, n_landmarks: usize) -> Result<usize, LkdlError> {
+        match self.rank {
+            Rank::Standard => Ok(STANDARD_RANK.min(n_landmarks)),
+            Rank::Exact(0) => Err(LkdlError::parameter("rank", 0, "at least 1")),
+            Rank::Exact(rank) => match self.n_landmarks {
+                // Fewer landmarks than asked for is a warning of its own, not the caller's error.
+                LandmarkCount::Exact(asked) if rank > asked => {
+                    let range = format!("between 1 and n_landmarks = {asked}");
+                    Err(LkdlError::parameter("rank", rank, range))
+                }
+                _ => Ok(rank.min(n_landmarks)),
+            },
+            Rank::Trace(share) if share > 0.0 && share < 1.0 => Ok(n_landmarks),
+            Rank::Trace(share) => {
+                Err(LkdlError::parameter("rank trace share", share, "between 0 and 1, exclusive"))
+            }
+        }
+    }
+}
+
+/// VΣ^{-1/2}.
+fn whiten(values: &[f64], vectors: &Mat<f64>) -> Mat<f64> {
+    let scales: Vec<f64> = values.iter().map(|v| 1.0 / v.sqrt()).collect();
+    Mat::from_fn(vectors.nrows(), values.len(), |i, j| vectors[(i, j)] * scales[j])
+}
+
+/// The smallest k with Σ_{i>k} λ_i ≤ allowed, at least 1.
+fn smallest_rank(M: MatRef<'_, f64>, allowed: f64) -> Result<usize, LkdlError> {
+    let values = crate::linalg::full_eigen(M)?.values;
+    let mut tail = 0.0;
+    for k in (1..values.len()).rev() {
+        tail += values[k].max(0.0);
+        if tail > allowed {
+            return Ok(k + 1);
+        }
+    }
+    Ok(1)
+}
+
+impl<T: Real> NystroemMap<T> {
+    /// A map from its parts: landmarks, P (c×k) and the mean virtual sample (empty: not centred).
+    pub fn from_parts(panel: Panel<T>, P: MatRef<'_, T>, mean: &[T]) -> Result<Self, LkdlError> {
+        check_samples(P, "projection")?;
+        crate::matrix::check_size("projection rows", P.nrows(), panel.len())?;
+        if !mean.is_empty() {
+            crate::matrix::check_size("mean virtual sample", mean.len(), P.ncols())?;
+        }
+        let (projection, mean) = (P.to_owned(), mean.to_vec());
+        Ok(Self { panel, projection, mean, eigenvalues: Vec::new(), warnings: Vec::new() })
+    }
+
+    /// Virtual samples of any samples, one per column: f = Pᵀκ(X_R, x), LKDL Eq. (24).
+    pub fn transform(&self, samples: MatRef<'_, T>) -> Result<Mat<T>, LkdlError> {
+        check_samples(samples, "samples")?;
+        let X = Contiguous::new(samples);
+        let mut F = project(&self.panel, self.projection.as_ref(), X.columns())?;
+        if !self.mean.is_empty() {
+            for i in 0..F.ncols() {
+                zip_in_place(F.col_as_slice_mut(i), &self.mean, |f, mean| f - mean);
+            }
+        }
+        Ok(F)
+    }
+
+    /// Residual energy e⊥(x) = κ(x,x) − ‖f‖² ≥ 0 of every sample: how much of it the landmarks
+    /// miss. A novelty score, and a certificate per sample. `virtual_samples` are their transform.
+    pub fn residual_energy(
+        &self,
+        samples: MatRef<'_, T>,
+        virtual_samples: MatRef<'_, T>,
+    ) -> Result<Vec<f64>, LkdlError> {
+        let diag = self.panel.kernel().diagonal(samples)?;
+        crate::matrix::check_size("virtual samples' count", virtual_samples.ncols(), diag.len())?;
+        crate::matrix::check_size("virtual samples' rank", virtual_samples.nrows(), self.rank())?;
+        let F = Contiguous::new(virtual_samples);
+        let F = F.columns();
+        let energy = |i: usize| {
+            if self.mean.is_empty() {
+                return norm_sq(col(F, i));
+            }
+            let parts = col(F, i).iter().zip(&self.mean);
+            parts.map(|(f, mean)| (f.wide() + mean.wide()).powi(2)).sum()
+        };
+        Ok(diag.par_iter().enumerate().map(|(i, d)| (d - energy(i)).max(0.0)).collect())
+    }
+
+    /// tr(K − K̂)/tr K over these samples: the certificate of the approximation.
+    pub fn trace_error(
+        &self,
+        samples: MatRef<'_, T>,
+        virtual_samples: MatRef<'_, T>,
+    ) -> Result<f64, LkdlError> {
+        let missing: f64 = self.residual_energy(samples, virtual_samples)?.iter().sum();
+        let trace: f64 = self.panel.kernel().diagonal(samples)?.iter().sum();
+        Ok(if trace > 0.0 { missing / trace } else { 0.0 })
+    }
+
+    /// Number of landmarks, c.
+    pub fn n_landmarks(&self) -> usize {
+        self.panel.len()
+    }
+
+    /// Dimension of the virtual samples, k.
+    pub fn rank(&self) -> usize {
+        self.projection.ncols()
+    }
+
+    /// The landmarks.
+    pub fn panel(&self) -> &Panel<T> {
+        &self.panel
+    }
+
+    /// P, c×k.
+    pub fn projection(&self) -> MatRef<'_, T> {
+        self.projection.as_ref()
+    }
+
+    /// The mean virtual sample that is subtracted; empty if the map is not centred.
+    pub fn mean(&self) -> &[T] {
+        &self.mean
+    }
+
+    /// The kept eigenvalues, descending: of W (standard) or of the Nyström matrix (optimal);
+    /// empty for the Cholesky variant and for a map made from parts.
+    pub fn eigenvalues(&self) -> &[f64] {
+        &self.eigenvalues
+    }
+
+    /// What the fit wants known.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+}

@@ -1,0 +1,118 @@
+//! F = PᵀCᵀ by tiles: the c×B tile Cᵀ[:, block] is formed, used and forgotten in cache, so the
+//! N×c matrix C never exists. Cost 2Nc(p + k) flops, memory O(B·c) per thread.
+
+use crate::error::LkdlError;
+use crate::kernel::Panel;
+use crate::linalg::{convert, product_into};
+use crate::matrix::{Columns, map_blocks_with, subcols};
+use crate::real::Real;
+use crate::vector;
+use faer::{Accum, Mat, MatRef, Par};
+use rayon::prelude::*;
+
+/// Bytes a tile should take: it must stay in cache between the two products.
+const TILE_BYTES: usize = 1 << 20;
+/// Samples per tile, at least (below, packing the landmarks dominates) and at most.
+const MIN_TILE: usize = 96;
+const MAX_TILE: usize = 512;
+/// Samples per step of [`cross_gram`].
+const GRAM_STEP: usize = 1024;
+/// Columns per task of [`cross_gram`].
+const GRAM_PANEL: usize = 64;
+
+/// Samples per tile for c landmarks.
+pub(super) fn tile_width<T: Real>(n_landmarks: usize) -> usize {
+    (TILE_BYTES / (size_of::<T>() * n_landmarks.max(1))).clamp(MIN_TILE, MAX_TILE)
+}
+
+/// F = PᵀCᵀ: LKDL Eqs. (23), (24).
+pub(super) fn project<T: Real>(
+    panel: &Panel<T>,
+    P: MatRef<'_, T>,
+    X: Columns<'_, T>,
+) -> Result<Mat<T>, LkdlError> {
+    let width = tile_width::<T>(panel.len());
+    let mut F = Mat::<T>::zeros(P.ncols(), X.ncols());
+    let blocks: Vec<_> = F.as_mut().par_col_chunks_mut(width).enumerate().collect();
+    blocks.into_par_iter().try_for_each_init(
+        || (Mat::<T>::zeros(panel.len(), width), Vec::new()),
+        |(tile, scratch), (t, mut out)| {
+            let n = out.ncols();
+            let block = subcols(X, t * width..t * width + n);
+            panel.kernel().check_domain(block.as_dyn_stride(), t * width)?;
+            panel.tile(block, tile.as_mut().subcols_mut(0, n), scratch)?;
+            product_into(out.as_mut(), P.transpose(), tile.subcols(0, n));
+            finite_or_overflow(panel, out.as_ref())
+        },
+    )?;
+    Ok(F)
+}
+
+/// A kernel value that overflowed shows in the virtual samples; it must not leave as NaN.
+fn finite_or_overflow<T: Real>(panel: &Panel<T>, F: MatRef<'_, T>) -> Result<(), LkdlError> {
+    for f in F.col_iter() {
+        let finite = match f.try_as_col_major() {
+            Some(f) => vector::all_finite(f.as_slice()),
+            None => f.iter().all(|v| v.is_finite()),
+        };
+        if !finite {
+            return Err(panel.overflow(f64::INFINITY));
+        }
+    }
+    Ok(())
+}
+
+/// S = CᵀC (c×c, `f64`), the sum over all samples of κ_xκ_xᵀ with κ_x = κ(X_R, x): one of the
+/// statistics that add across shards. Nc² flops by halves.
+pub(super) fn cross_gram<T: Real>(
+    panel: &Panel<T>,
+    X: Columns<'_, T>,
+) -> Result<Mat<f64>, LkdlError> {
+    let c = panel.len();
+    let mut S = Mat::<f64>::zeros(c, c);
+    let mut tiles = Mat::<T>::zeros(c, GRAM_STEP);
+    for start in (0..X.ncols()).step_by(GRAM_STEP) {
+        let n = GRAM_STEP.min(X.ncols() - start);
+        let block = subcols(X, start..start + n);
+        panel.kernel().check_domain(block.as_dyn_stride(), start)?;
+        panel.evaluate_into(block, tiles.as_mut().subcols_mut(0, n))?;
+        let C = tiles.subcols(0, n);
+        // Each task owns a panel of S, so the sum over steps has one order.
+        S.as_mut().par_col_chunks_mut(GRAM_PANEL).enumerate().for_each(|(t, panel)| {
+            let (first, width) = (t * GRAM_PANEL, panel.ncols());
+            let mut part = Mat::<T>::zeros(c - first, width);
+            faer::linalg::matmul::matmul(
+                part.as_mut(),
+                Accum::Replace,
+                C.subrows(first, c - first),
+                C.subrows(first, width).transpose(),
+                T::of(1.0),
+                Par::Seq,
+            );
+            let mut below = panel.subrows_mut(first, c - first);
+            below += convert::<T, f64>(part.as_ref());
+        });
+    }
+    crate::linalg::mirror_lower(&mut S);
+    Ok(S)
+}
+
+/// Σ_x κ(X_R, x), in `f64` and in block order.
+pub(super) fn mean_virtual_sample<T: Real>(F: Columns<'_, T>) -> Vec<f64> {
+    let sums = map_blocks_with(F.ncols(), crate::matrix::BLOCK, || (), |(), range| {
+        let mut sum = vec![0.0; F.nrows()];
+        for i in range {
+            for (s, f) in sum.iter_mut().zip(crate::matrix::col(F, i)) {
+                *s += f.wide();
+            }
+        }
+        sum
+    });
+    let mut mean = vec![0.0; F.nrows()];
+    for sum in sums {
+        for (m, s) in mean.iter_mut().zip(sum) {
+            *m += s / F.ncols() as f64;
+        }
+    }
+    mean
+}

@@ -1,0 +1,209 @@
+//! LKDL as the paper draws it: prepare the samples, map them to virtual samples, hand those to any
+//! linear method.
+//!
+//! The method is any [`Train`]; it never learns that its samples are virtual. With
+//! [`MapParams::None`] the same pipeline runs it linearly.
+
+use crate::classify::{Classify, Predictions, Train, class_members};
+use crate::error::{LkdlError, Warning};
+use crate::map::fastfood::{FastfoodMap, FastfoodParams};
+use crate::map::fourier::{FourierMap, FourierParams};
+use crate::map::nystroem::{NystroemMap, NystroemParams};
+use crate::matrix::check_samples;
+use crate::prepare::{Preparation, PrepareParams};
+use crate::real::Real;
+use faer::{Mat, MatRef};
+
+/// Samples mapped and classified at a time, so that predicting needs memory for these only.
+const PREDICT_BATCH: usize = 8192;
+
+/// Which map makes virtual samples.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum MapParams {
+    /// None: the method runs on the prepared samples.
+    None,
+    /// Nyström on any kernel.
+    Nystroem(NystroemParams),
+    /// Random Fourier features of the Gaussian kernel.
+    Fourier(FourierParams),
+    /// Fastfood features of the Gaussian kernel.
+    Fastfood(FastfoodParams),
+}
+
+/// A fitted map of any kind.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum FeatureMap<T: Real> {
+    /// Virtual samples are the samples.
+    Identity,
+    /// Nyström.
+    Nystroem(NystroemMap<T>),
+    /// Random Fourier features.
+    Fourier(FourierMap<T>),
+    /// Fastfood features.
+    Fastfood(FastfoodMap<T>),
+}
+
+impl MapParams {
+    /// Fits the map.
+    pub fn fit<T: Real>(&self, samples: MatRef<'_, T>) -> Result<FeatureMap<T>, LkdlError> {
+        Ok(match self {
+            Self::None => FeatureMap::Identity,
+            Self::Nystroem(params) => FeatureMap::Nystroem(params.fit(samples)?),
+            Self::Fourier(params) => FeatureMap::Fourier(params.fit(samples.nrows())?),
+            Self::Fastfood(params) => FeatureMap::Fastfood(params.fit(samples.nrows())?),
+        })
+    }
+}
+
+impl<T: Real> FeatureMap<T> {
+    /// Virtual samples, one per column.
+    pub fn transform(&self, samples: MatRef<'_, T>) -> Result<Mat<T>, LkdlError> {
+        match self {
+            Self::Identity => {
+                check_samples(samples, "samples")?;
+                Ok(samples.to_owned())
+            }
+            Self::Nystroem(map) => map.transform(samples),
+            Self::Fourier(map) => map.transform(samples),
+            Self::Fastfood(map) => map.transform(samples),
+        }
+    }
+}
+
+/// The whole method: preparation, map, and the linear method `M` that is kernelized.
+///
+/// ```
+/// use lkdl::prelude::*;
+///
+/// // Two rings: no linear dictionary tells them apart, a degree-2 kernel does.
+/// let samples = faer::Mat::from_fn(2, 200, |row, i| {
+///     let (angle, radius) = (i as f64, 1.0 + (i % 2) as f64);
+///     radius * if row == 0 { angle.cos() } else { angle.sin() }
+/// });
+/// let labels: Vec<usize> = (0..200).map(|i| i % 2).collect();
+/// let params = LkdlParams {
+///     prepare: PrepareParams::none(),
+///     map: MapParams::Nystroem(NystroemParams {
+///         kernel: Kernel::Polynomial { degree: 2.0, offset: 1.0 },
+///         n_landmarks: LandmarkCount::Exact(20),
+///         rank: Rank::Exact(6),
+///         ..Default::default()
+///     }),
+///     method: ClassDictionariesParams {
+///         learner: KsvdParams { n_atoms: 3, sparsity: 2, ..Default::default() },
+///         sparsity: 2,
+///     },
+///     memory: None,
+/// };
+/// let model = params.fit(samples.as_ref(), &labels)?;
+/// let accuracy = model.predict(samples.as_ref())?.accuracy(&labels)?;
+/// assert!(accuracy > 0.9, "{accuracy}");
+/// # Ok::<(), LkdlError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct LkdlParams<M> {
+    /// What is done to every sample first.
+    pub prepare: PrepareParams,
+    /// The map to virtual samples.
+    pub map: MapParams,
+    /// The linear method.
+    pub method: M,
+    /// Bytes the fit may use beside the caller's samples; `None` for no limit.
+    pub memory: Option<u64>,
+}
+
+/// A fitted pipeline.
+#[derive(Debug, Clone)]
+pub struct Lkdl<T: Real, C> {
+    preparation: Preparation<T>,
+    map: FeatureMap<T>,
+    classifier: C,
+    warnings: Vec<Warning>,
+}
+
+impl<M> LkdlParams<M> {
+    /// Fits preparation and map, and trains the method on the virtual samples.
+    pub fn fit<T: Real>(
+        &self,
+        samples: MatRef<'_, T>,
+        labels: &[usize],
+    ) -> Result<Lkdl<T, M::Model>, LkdlError>
+    where
+        M: Train<T>,
+    {
+        check_samples(samples, "samples")?;
+        class_members(labels, samples.ncols())?;
+        let preparation = self.prepare.fit(samples)?;
+        let mut warnings = Vec::new();
+        let virtual_samples;
+        let map;
+        {
+            let prepared = preparation.apply(samples)?;
+            if prepared.n_zero_samples > 0 {
+                warnings.push(Warning::ZeroSamples { count: prepared.n_zero_samples });
+            }
+            map = self.map.fit(prepared.samples.as_ref())?;
+            virtual_samples = match &map {
+                FeatureMap::Identity => prepared.samples,
+                map => map.transform(prepared.samples.as_ref())?,
+            };
+        }
+        if let FeatureMap::Nystroem(map) = &map {
+            warnings.extend(map.warnings().iter().cloned());
+        }
+        let classifier = self.method.train(virtual_samples.as_ref(), labels)?;
+        Ok(Lkdl { preparation, map, classifier, warnings })
+    }
+}
+
+impl<T: Real, C: Classify<T>> Lkdl<T, C> {
+    /// A fitted pipeline from its parts.
+    pub fn from_parts(preparation: Preparation<T>, map: FeatureMap<T>, classifier: C) -> Self {
+        Self { preparation, map, classifier, warnings: Vec::new() }
+    }
+
+    /// Labels every column of `samples`, in batches of bounded memory.
+    pub fn predict(&self, samples: MatRef<'_, T>) -> Result<Predictions, LkdlError> {
+        check_samples(samples, "samples")?;
+        let batches: Vec<Predictions> = (0..samples.ncols())
+            .step_by(PREDICT_BATCH)
+            .map(|start| {
+                let count = PREDICT_BATCH.min(samples.ncols() - start);
+                let F = self.transform(samples.subcols(start, count))?;
+                self.classifier.classify(F.as_ref())
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Predictions::join(batches))
+    }
+
+    /// Virtual samples of any samples.
+    pub fn transform(&self, samples: MatRef<'_, T>) -> Result<Mat<T>, LkdlError> {
+        let prepared = self.preparation.apply(samples)?;
+        match &self.map {
+            FeatureMap::Identity => Ok(prepared.samples),
+            map => map.transform(prepared.samples.as_ref()),
+        }
+    }
+
+    /// What is done to every sample first.
+    pub fn preparation(&self) -> &Preparation<T> {
+        &self.preparation
+    }
+
+    /// The fitted map.
+    pub fn map(&self) -> &FeatureMap<T> {
+        &self.map
+    }
+
+    /// The trained linear method.
+    pub fn classifier(&self) -> &C {
+        &self.classifier
+    }
+
+    /// What preparation and map want known; the classifier has its own.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+}
