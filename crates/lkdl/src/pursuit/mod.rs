@@ -7,11 +7,16 @@
 //! signal.
 
 mod codes;
+mod entry;
 pub mod lasso;
 mod matching_pursuit;
 mod omp;
+mod target;
 
 pub use codes::{Codes, Encoded};
+pub use matching_pursuit::MatchingPursuitParams;
+pub use omp::OmpParams;
+pub use target::Target;
 
 #[cfg(test)]
 mod testing;
