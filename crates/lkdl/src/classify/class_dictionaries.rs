@@ -12,8 +12,7 @@ use crate::error::{LkdlError, Warning};
 use crate::matrix::{
     BLOCK, Columns, Contiguous, check_samples, check_size, col, gather, map_blocks_with, subcols,
 };
-use crate::pursuit::greedy::Limit;
-use crate::pursuit::{BatchOmp, Scratch};
+use crate::pursuit::{BatchOmp, Limits, Scratch};
 use crate::real::Real;
 use crate::vector::norm_sq;
 use faer::{Mat, MatRef};
@@ -105,9 +104,9 @@ impl<T: Real> ClassDictionaries<T> {
         for (l, coder) in self.coders.iter().enumerate() {
             scratch.correlate_with(coder, X);
             let max_atoms = self.sparsity.min(coder.n_atoms());
-            let limit = Limit { max_atoms, sq_error: -1.0 };
+            let limits = Limits { max_atoms, sq_error: None };
             let sq_norms = &sq_norms;
-            let rho = Arch::new().dispatch(Residuals { coder, scratch, sq_norms, limit });
+            let rho = Arch::new().dispatch(Residuals { coder, scratch, sq_norms, limits });
             for (i, rho) in rho.into_iter().enumerate() {
                 residuals[(l, i)] = rho;
             }
@@ -121,7 +120,7 @@ struct Residuals<'a, T: Real> {
     coder: &'a BatchOmp<T>,
     scratch: &'a mut Scratch<T>,
     sq_norms: &'a [f64],
-    limit: Limit,
+    limits: Limits,
 }
 
 impl<T: Real> WithSimd for Residuals<'_, T> {
@@ -134,7 +133,7 @@ impl<T: Real> WithSimd for Residuals<'_, T> {
         let never = |_: &[usize], _: &[f64]| 0.0;
         let each = self.sq_norms.iter().enumerate();
         each.map(|(i, &rho0)| {
-            work.pursue(simd, gram, alpha.col_as_slice_mut(i), rho0, self.limit, never)
+            work.pursue(simd, gram, alpha.col_as_slice_mut(i), rho0, self.limits, never)
         })
         .collect()
     }

@@ -17,7 +17,7 @@ use super::{Candidates, InitialAtoms, Learned, Learner, Stop, check_problem, res
 use crate::error::LkdlError;
 use crate::linalg::{full_eigen, gram};
 use crate::matrix::{Columns, Contiguous, col, column_sq_norms, columns_of, frobenius_sq};
-use crate::pursuit::{BatchOmp, Codes, Target};
+use crate::pursuit::{BatchOmp, Codes};
 use crate::random::{Stage, permutation, stream};
 use crate::real::Real;
 use crate::vector::{axpy_simd, dot, dot_simd, dot_wide, norm_sq, scale};
@@ -166,8 +166,7 @@ impl<'a, T: Real> Sweep<'a, T> {
     fn code(&mut self, sparsity: usize) {
         let G = self.G.take().unwrap_or_else(|| gram(self.D.as_ref()));
         let coder = BatchOmp::with_gram(std::mem::replace(&mut self.D, Mat::new()), G);
-        let target = Target::Sparsity(sparsity.min(coder.n_atoms()));
-        self.codes = coder.encode_columns(self.X, target).codes;
+        self.codes = coder.encode_sparsely(self.X, sparsity).codes;
         self.D = coder.into_atoms();
         self.E = residuals(self.X, &self.D, &self.codes);
         self.candidates = Candidates::new(self.X);

@@ -10,7 +10,7 @@ use super::{Candidates, InitialAtoms, Learned, Learner, Stop, check_problem, res
 use crate::error::LkdlError;
 use crate::linalg::{Cholesky, cholesky_with_jitter};
 use crate::matrix::{Columns, Contiguous, col, column_sq_norms, columns_of, frobenius_sq};
-use crate::pursuit::{BatchOmp, Codes, Target};
+use crate::pursuit::{BatchOmp, Codes};
 use crate::real::Real;
 use crate::vector::norm_sq;
 use faer::{Mat, MatRef};
@@ -62,12 +62,11 @@ impl<T: Real> Learner<T> for ModParams<T> {
         let X = Contiguous::new(samples);
         let X = X.columns();
         let (mut D, warnings) = self.initial.draw(X, self.n_atoms, self.seed, class)?;
-        let target = Target::Sparsity(self.sparsity.min(D.ncols()));
         let sq_norm = frobenius_sq(X);
         let (mut errors, mut n_replaced) = (Vec::new(), 0);
         let stop = loop {
             let coder = BatchOmp::from_atoms(D);
-            let mut codes = coder.encode_columns(X, target).codes;
+            let mut codes = coder.encode_sparsely(X, self.sparsity).codes;
             D = coder.into_atoms();
             let used = update(X, &mut D, &mut codes)?;
             let E = residuals(X, &D, &codes);

@@ -5,12 +5,13 @@
 //! Rubinstein, Zibulevsky & Elad 2008.
 
 use super::codes::{CodeBlock, Encoded};
-use super::greedy::{Limit, PaddedGram, Workspace};
-use super::target::Target;
+use super::entry::{check_problem, check_range};
+use super::greedy::{PaddedGram, Workspace};
+use super::target::{Limits, Target};
 use crate::error::LkdlError;
 use crate::linalg::{gram, product_into};
 use crate::matrix::{
-    BLOCK, Columns, Contiguous, check_samples, check_size, col, columns_of, map_blocks_with, subcols,
+    BLOCK, Columns, Contiguous, check_samples, col, column_sq_norms, columns_of, map_blocks_with, subcols,
 };
 use crate::real::Real;
 use crate::vector::{norm_sq, padded};
@@ -82,20 +83,25 @@ impl<T: Real> BatchOmp<T> {
 
     /// Codes every column of `samples`.
     pub fn encode(&self, samples: MatRef<'_, T>, target: Target) -> Result<Encoded<T>, LkdlError> {
-        check_samples(samples, "samples")?;
-        check_size("samples' n_features", samples.nrows(), self.atoms.nrows())?;
-        target.check(self.n_atoms())?;
-        Ok(self.encode_columns(Contiguous::new(samples).columns(), target))
+        check_problem(self.atoms.as_ref(), samples)?;
+        let limits = target.limits(self.atoms.nrows(), self.n_atoms())?;
+        let X = Contiguous::new(samples);
+        check_range::<T>(&column_sq_norms(X.columns()))?;
+        Ok(self.encode_columns(X.columns(), limits))
     }
 
-    /// [`BatchOmp::encode`] without the checks.
-    pub(crate) fn encode_columns(&self, X: Columns<'_, T>, target: Target) -> Encoded<T> {
-        let limit = Limit::of(target, X.nrows(), self.n_atoms());
-        let scratch = || Scratch::new(self.n_atoms(), limit.max_atoms);
+    /// At most `sparsity` atoms per signal, for samples already checked.
+    pub(crate) fn encode_sparsely(&self, X: Columns<'_, T>, sparsity: usize) -> Encoded<T> {
+        let max_atoms = sparsity.min(self.n_atoms());
+        self.encode_columns(X, Limits { max_atoms, sq_error: None })
+    }
+
+    fn encode_columns(&self, X: Columns<'_, T>, limits: Limits) -> Encoded<T> {
+        let scratch = || Scratch::new(self.n_atoms(), limits.max_atoms);
         let blocks = map_blocks_with(X.ncols(), BLOCK, scratch, |scratch, range| {
             let X = subcols(X, range);
             scratch.correlate_with(self, X);
-            Arch::new().dispatch(EncodeBlock { coder: self, X, scratch, limit })
+            Arch::new().dispatch(EncodeBlock { coder: self, X, scratch, limits })
         });
         Encoded::join(self.n_atoms(), blocks)
     }
@@ -131,25 +137,12 @@ impl<T: Real> Scratch<T> {
     }
 }
 
-impl Limit {
-    /// The limit of a target for k-dimensional signals over m atoms.
-    pub(crate) fn of(target: Target, n_features: usize, n_atoms: usize) -> Self {
-        match target {
-            Target::Sparsity(q) => Self { max_atoms: q.min(n_atoms), sq_error: -1.0 },
-            Target::Error { norm, max_atoms } => Self {
-                max_atoms: max_atoms.unwrap_or(n_features).min(n_features).min(n_atoms),
-                sq_error: norm * norm,
-            },
-        }
-    }
-}
-
 /// The pursuits of one block, compiled for each instruction set.
 struct EncodeBlock<'a, T: Real> {
     coder: &'a BatchOmp<T>,
     X: Columns<'a, T>,
     scratch: &'a mut Scratch<T>,
-    limit: Limit,
+    limits: Limits,
 }
 
 impl<T: Real> WithSimd for EncodeBlock<'_, T> {
@@ -157,7 +150,7 @@ impl<T: Real> WithSimd for EncodeBlock<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> CodeBlock<T> {
-        let Self { coder, X, scratch: Scratch { alpha, work }, limit } = self;
+        let Self { coder, X, scratch: Scratch { alpha, work }, limits } = self;
         let (mut block, mut entries) = (CodeBlock::default(), Vec::new());
         for i in 0..X.ncols() {
             let x = col(X, i);
@@ -165,7 +158,7 @@ impl<T: Real> WithSimd for EncodeBlock<'_, T> {
                 sq_residual(columns_of(&coder.atoms), x, chosen, values)
             };
             let (rho0, alpha) = (norm_sq(x), alpha.col_as_slice_mut(i));
-            let rho = work.pursue(simd, &coder.gram, alpha, rho0, limit, refresh);
+            let rho = work.pursue(simd, &coder.gram, alpha, rho0, limits, refresh);
             work.solve();
             entries.clear();
             for (&j, &value) in work.chosen.iter().zip(&work.solution) {

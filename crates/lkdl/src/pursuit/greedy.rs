@@ -15,6 +15,8 @@
 //! Memory layout: V is cut into chunks of [`UNROLL`] SIMD vectors and stored chunk by chunk, all t
 //! directions of a chunk side by side, so the fused pass streams through it.
 
+use super::entry::TIE_EPS;
+use super::target::Limits;
 use crate::real::Real;
 use crate::vector::{UNROLL, padded};
 use faer::{Mat, MatRef};
@@ -38,15 +40,6 @@ impl<T: Real> PaddedGram<T> {
     pub(crate) fn n_atoms(&self) -> usize {
         self.columns.ncols()
     }
-}
-
-/// When one pursuit ends.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Limit {
-    /// Atoms at most.
-    pub(crate) max_atoms: usize,
-    /// e², or below zero for "no error target".
-    pub(crate) sq_error: f64,
 }
 
 /// The buffers of one task, reused for all its signals.
@@ -88,7 +81,7 @@ impl<T: Real> Workspace<T> {
         gram: &PaddedGram<T>,
         alpha: &mut [T],
         rho0: f64,
-        limit: Limit,
+        limits: Limits,
         mut refresh: impl FnMut(&[usize], &[f64]) -> f64,
     ) -> f64 {
         self.chosen.clear();
@@ -96,7 +89,7 @@ impl<T: Real> Workspace<T> {
         self.coordinates.clear();
         let (floor, mut rho) = (T::PURSUIT_FLOOR * rho0, rho0);
         let mut peak = largest_magnitude(simd, alpha);
-        while self.chosen.len() < limit.max_atoms && rho > limit.sq_error {
+        while !limits.reached(self.chosen.len(), rho) {
             let Some(s) = self.locate(simd, alpha, peak) else { break };
             let alpha_s = alpha[s].wide();
             if alpha_s * alpha_s <= floor {
@@ -107,11 +100,11 @@ impl<T: Real> Workspace<T> {
             self.chosen.push(s);
             self.coordinates.push(z);
             rho = (rho - z * z).max(0.0);
-            if limit.sq_error >= 0.0 && rho < T::RESIDUAL_REFRESH * rho0 {
+            if limits.sq_error.is_some() && rho < T::RESIDUAL_REFRESH * rho0 {
                 self.solve();
                 rho = refresh(&self.chosen, &self.solution);
             }
-            if self.chosen.len() == limit.max_atoms {
+            if self.chosen.len() == limits.max_atoms {
                 break; // the last direction and correlations would never be read
             }
             peak = self.advance(simd, gram.columns.col_as_slice(s), pivot, z, alpha);
@@ -264,19 +257,20 @@ pub(crate) fn largest_magnitude<T: Real, S: Simd>(simd: S, alpha: &[T]) -> T {
     reduce_peaks(simd, peaks)
 }
 
-/// The lowest index with |α_i| = peak.
+/// The lowest index with |α_i| = peak, up to the rounding that separates copies of an atom.
 #[inline(always)]
 fn first_with_magnitude<T: Real, S: Simd>(simd: S, alpha: &[T], peak: T) -> Option<usize> {
     let ctx = &T::simd_ctx(simd);
-    let target = T::simd_splat(ctx, &peak);
+    let tied = T::of(peak.wide() * (1.0 - TIE_EPS * T::EPS));
+    let threshold = T::simd_splat(ctx, &tied);
     let lanes = lanes::<T, S>();
     for (i, &v) in T::as_simd::<S>(alpha).0.iter().enumerate() {
-        let equal = T::simd_equal(ctx, T::simd_abs1(ctx, v), target);
-        // Only "is any lane equal" is read from the mask: pulp 0.22 counts the lanes of an
-        // AVX-512 mask from the wrong end, so the lane is looked up in memory.
-        if T::simd_first_true_mask(ctx, equal) < lanes {
+        let reached = T::simd_greater_than_or_equal(ctx, T::simd_abs1(ctx, v), threshold);
+        // Only "is any lane set" is read from the mask: pulp 0.22 counts the lanes of an AVX-512
+        // mask from the wrong end, so the lane is looked up in memory.
+        if T::simd_first_true_mask(ctx, reached) < lanes {
             let vector = &alpha[i * lanes..(i + 1) * lanes];
-            return vector.iter().position(|v| Float::abs(*v) == peak).map(|lane| i * lanes + lane);
+            return vector.iter().position(|v| Float::abs(*v) >= tied).map(|u| i * lanes + u);
         }
     }
     None

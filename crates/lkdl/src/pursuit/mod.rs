@@ -8,6 +8,7 @@
 
 mod batch_omp;
 mod codes;
+mod entry;
 pub(crate) mod greedy;
 pub mod lasso;
 mod matching_pursuit;
@@ -15,9 +16,12 @@ mod omp;
 mod target;
 
 pub use batch_omp::BatchOmp;
-pub use target::Target;
-pub use codes::{Codes, Encoded};
 pub(crate) use batch_omp::Scratch;
+pub use codes::{Codes, Encoded};
+pub use matching_pursuit::MatchingPursuitParams;
+pub use omp::OmpParams;
+pub use target::Target;
+pub(crate) use target::Limits;
 
 #[cfg(test)]
 mod testing;
