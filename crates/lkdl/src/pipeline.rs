@@ -70,6 +70,14 @@ impl<T: Real> FeatureMap<T> {
             Self::Fastfood(map) => map.transform(samples),
         }
     }
+
+    /// [`FeatureMap::transform`] of samples that are not needed any more.
+    fn consume(&self, samples: Mat<T>) -> Result<Mat<T>, LkdlError> {
+        match self {
+            Self::Identity => Ok(samples),
+            map => map.transform(samples.as_ref()),
+        }
+    }
 }
 
 /// The whole method: preparation, map, and the linear method `M` that is kernelized.
@@ -84,7 +92,7 @@ impl<T: Real> FeatureMap<T> {
 /// });
 /// let labels: Vec<usize> = (0..200).map(|i| i % 2).collect();
 /// let params = LkdlParams {
-///     prepare: PrepareParams::none(),
+///     prepare: PrepareParams::default(),
 ///     map: MapParams::Nystroem(NystroemParams {
 ///         kernel: Kernel::Polynomial { degree: 2.0, offset: 1.0 },
 ///         n_landmarks: LandmarkCount::Exact(20),
@@ -136,20 +144,11 @@ impl<M> LkdlParams<M> {
         check_samples(samples, "samples")?;
         class_members(labels, samples.ncols())?;
         let preparation = self.prepare.fit(samples)?;
-        let mut warnings = Vec::new();
-        let virtual_samples;
-        let map;
-        {
-            let prepared = preparation.apply(samples)?;
-            if prepared.n_zero_samples > 0 {
-                warnings.push(Warning::ZeroSamples { count: prepared.n_zero_samples });
-            }
-            map = self.map.fit(prepared.samples.as_ref())?;
-            virtual_samples = match &map {
-                FeatureMap::Identity => prepared.samples,
-                map => map.transform(prepared.samples.as_ref())?,
-            };
-        }
+        let prepared = preparation.apply(samples)?;
+        let mut warnings: Vec<Warning> = prepared.warning().into_iter().collect();
+        let map = self.map.fit(prepared.samples.as_ref())?;
+        // `consume` frees the prepared samples before training starts.
+        let virtual_samples = map.consume(prepared.samples)?;
         if let FeatureMap::Nystroem(map) = &map {
             warnings.extend(map.warnings().iter().cloned());
         }
@@ -181,10 +180,7 @@ impl<T: Real, C: Classify<T>> Lkdl<T, C> {
     /// Virtual samples of any samples.
     pub fn transform(&self, samples: MatRef<'_, T>) -> Result<Mat<T>, LkdlError> {
         let prepared = self.preparation.apply(samples)?;
-        match &self.map {
-            FeatureMap::Identity => Ok(prepared.samples),
-            map => map.transform(prepared.samples.as_ref()),
-        }
+        self.map.consume(prepared.samples)
     }
 
     /// What is done to every sample first.

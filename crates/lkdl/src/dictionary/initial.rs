@@ -1,6 +1,7 @@
 //! Where a dictionary starts: m distinct non-zero samples of the class, normalised (the paper's
 //! choice), or atoms given by the caller, for example those of an earlier model.
 
+use crate::distinct::distinct;
 use crate::error::{LkdlError, Warning};
 use crate::matrix::{Columns, check_samples, check_size, col, columns_of};
 use crate::random::{Stage, permutation, stream};
@@ -9,7 +10,6 @@ use crate::vector::{axpy, norm_sq, normalize, scale};
 use faer::Mat;
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
-use std::collections::HashSet;
 
 /// Starting atoms.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -68,13 +68,11 @@ fn from_samples<T: Real>(
     seed: u64,
     class: usize,
 ) -> Result<(Mat<T>, Vec<Warning>), LkdlError> {
-    let mut seen = HashSet::new();
-    let chosen: Vec<usize> = order
-        .iter()
-        .copied()
-        .filter(|&i| norm_sq(col(X, i)) > 0.0 && seen.insert(bits(col(X, i))))
-        .take(n_atoms)
-        .collect();
+    let mut usable = vec![false; X.ncols()];
+    for i in distinct(X) {
+        usable[i] = norm_sq(col(X, i)) > 0.0;
+    }
+    let chosen: Vec<usize> = order.iter().copied().filter(|&i| usable[i]).take(n_atoms).collect();
     if chosen.is_empty() {
         return Err(LkdlError::AllZero { what: "samples" });
     }
@@ -102,8 +100,7 @@ fn with_mixtures<T: Real>(unit: &Mat<T>, n_atoms: usize, seed: u64, class: usize
     for j in n..n_atoms {
         let first = rng.random_range(0..n);
         let second = (first + rng.random_range(1..n)) % n;
-        let (a, b): (f64, f64) =
-            (StandardNormal.sample(&mut rng), StandardNormal.sample(&mut rng));
+        let (a, b): (f64, f64) = (StandardNormal.sample(&mut rng), StandardNormal.sample(&mut rng));
         let atom = D.col_as_slice_mut(j);
         atom.copy_from_slice(col(columns_of(unit), first));
         scale(atom, T::of(a));
@@ -114,9 +111,4 @@ fn with_mixtures<T: Real>(unit: &Mat<T>, n_atoms: usize, seed: u64, class: usize
         }
     }
     D
-}
-
-/// A sample's exact value, for telling duplicates; −0 and 0 are one.
-fn bits<T: Real>(x: &[T]) -> Vec<u64> {
-    x.iter().map(|v| (v.wide() + 0.0).to_bits()).collect()
 }

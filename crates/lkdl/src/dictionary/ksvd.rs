@@ -348,7 +348,8 @@ fn leading_left_vector(M: MatRef<'_, f64>) -> Result<(Vec<f64>, f64), LkdlError>
     let leading = full_eigen(small.as_ref())?;
     let sigma = leading.values[0].max(0.0).sqrt();
     let v = leading.vectors.col(0);
-    let mut u: Vec<f64> = if wide { v.iter().copied().collect() } else { (M * v).iter().copied().collect() };
+    let mut u: Vec<f64> =
+        if wide { v.iter().copied().collect() } else { (M * v).iter().copied().collect() };
     let norm = dot(&u, &u).sqrt();
     if norm > 0.0 {
         u.iter_mut().for_each(|x| *x /= norm);

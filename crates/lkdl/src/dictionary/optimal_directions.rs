@@ -146,12 +146,7 @@ fn solve_for_atoms(mut A: Mat<f64>, B: Mat<f64>) -> Result<Mat<f64>, LkdlError> 
 }
 
 /// Unused atoms become the worst represented signals. Returns how many.
-fn replace_unused<T: Real>(
-    X: Columns<'_, T>,
-    D: &mut Mat<T>,
-    E: &Mat<T>,
-    used: &[bool],
-) -> usize {
+fn replace_unused<T: Real>(X: Columns<'_, T>, D: &mut Mat<T>, E: &Mat<T>, used: &[bool]) -> usize {
     let sq_errors = column_sq_norms(columns_of(E));
     let mut candidates = Candidates::new(X);
     let mut n_replaced = 0;

@@ -1,1 +1,293 @@
-//! Tests
+//! Invariants of ALGORITHMS part 5, on small problems, against naive references.
+use super::*;
+use crate::linalg::{convert, full_eigen};
+use crate::testing::{close, random_matrix, random_unit_columns, same_for_any_thread_count};
+use proptest::prelude::*;
+use rand::RngExt;
+
+fn ksvd<T: Real>(n_atoms: usize, sparsity: usize) -> KsvdParams<T> {
+    KsvdParams { n_atoms, sparsity, max_iters: 5, tol: 0.0, ..Default::default() }
+}
+
+fn assert_unit<T: Real>(D: &Mat<T>) {
+    for j in 0..D.ncols() {
+        assert!((norm_sq(D.col_as_slice(j)) - 1.0).abs() < 32.0 * T::EPS, "atom {j}");
+    }
+}
+
+/// Planted problem: m atoms, every signal q of them.
+fn planted(p: usize, m: usize, n: usize, q: usize, seed: u64) -> (Mat<f64>, Mat<f64>) {
+    let D = random_unit_columns::<f64>(p, m, seed);
+    let mut rng = crate::random::stream(seed, crate::random::Stage::Features, 1, 1);
+    let weights = random_matrix::<f64>(q, n, seed + 1);
+    let mut X = Mat::zeros(p, n);
+    for i in 0..n {
+        let mut chosen = crate::random::sample_without_replacement(&mut rng, m, q);
+        chosen.sort_unstable();
+        for (t, &j) in chosen.iter().enumerate() {
+            axpy(X.col_as_slice_mut(i), weights[(t, i)], D.col_as_slice(j));
+        }
+    }
+    (D, X)
+}
+
+#[test]
+fn a_planted_dictionary_is_recovered() {
+    // ALGORITHMS part 5: .92–1.0 of the atoms over 20 seeds with these sizes.
+    for seed in 0..3 {
+        let (truth, X) = planted(20, 50, 1500, 3, seed);
+        let params = KsvdParams { max_iters: 80, seed, ..ksvd(50, 3) };
+        let learned = params.fit(X.as_ref()).unwrap();
+        let correlations = truth.transpose() * &learned.dictionary;
+        let found = (0..50).filter(|&j| (0..50).any(|i| correlations[(j, i)].abs() > 0.99)).count();
+        assert!(found > 45, "seed {seed}: {found} of 50 atoms");
+    }
+}
+
+/// K-SVD by the textbook, dense and in f64: for each atom the best rank-1 fit of its users'
+/// residuals, sequential order, no cleaning.
+fn naive_ksvd(X: &Mat<f64>, mut D: Mat<f64>, q: usize, iters: usize) -> (Mat<f64>, Vec<f64>) {
+    let mut errors = Vec::new();
+    for _ in 0..iters {
+        let mut Gamma = BatchOmp::new(D.as_ref())
+            .unwrap()
+            .encode(X.as_ref(), Target::Sparsity(q))
+            .unwrap()
+            .codes
+            .to_dense();
+        for j in 0..D.ncols() {
+            let users: Vec<usize> = (0..X.ncols()).filter(|&i| Gamma[(j, i)] != 0.0).collect();
+            if users.is_empty() {
+                continue;
+            }
+            let without = {
+                let mut rest = Gamma.clone();
+                for &i in &users {
+                    rest[(j, i)] = 0.0;
+                }
+                X - &D * &rest
+            };
+            let M = Mat::from_fn(X.nrows(), users.len(), |r, t| without[(r, users[t])]);
+            let svd = M.thin_svd().unwrap();
+            let sign = if (svd.U().col(0).transpose() * D.col(j)) < 0.0 { -1.0 } else { 1.0 };
+            for r in 0..X.nrows() {
+                D[(r, j)] = sign * svd.U()[(r, 0)];
+            }
+            for (t, &i) in users.iter().enumerate() {
+                Gamma[(j, i)] = sign * svd.S()[0] * svd.V()[(t, 0)];
+            }
+        }
+        errors.push((X - &D * &Gamma).norm_l2() / X.norm_l2());
+    }
+    (D, errors)
+}
+
+#[test]
+fn exact_updates_equal_the_textbook_algorithm() {
+    let X = random_matrix::<f64>(12, 150, 3);
+    let start = random_unit_columns::<f64>(12, 18, 4);
+    let params = KsvdParams {
+        update: AtomUpdate::Exact,
+        order: AtomOrder::Sequential,
+        cleaning: None,
+        initial: InitialAtoms::Given(start.clone()),
+        ..ksvd(18, 3)
+    };
+    let learned = params.fit(X.as_ref()).unwrap();
+    let (D, errors) = naive_ksvd(&X, start, 3, 5);
+    for (a, b) in learned.errors.iter().zip(&errors) {
+        assert!((a - b).abs() < 1e-9, "{:?} {errors:?}", learned.errors);
+    }
+    close(learned.dictionary.as_ref(), D.as_ref(), 1e-6);
+}
+
+#[test]
+fn one_exact_sweep_is_at_least_as_good_as_one_approximate_sweep_per_atom() {
+    // One atom, same state: the exact fit is the minimiser.
+    let X = random_matrix::<f64>(8, 40, 5);
+    let start = random_unit_columns::<f64>(8, 1, 6);
+    let error = |update| {
+        let params = KsvdParams {
+            update,
+            cleaning: None,
+            max_iters: 1,
+            initial: InitialAtoms::Given(start.clone()),
+            ..ksvd(1, 1)
+        };
+        params.fit(X.as_ref()).unwrap().errors[0]
+    };
+    assert!(error(AtomUpdate::Exact) <= error(AtomUpdate::Approximate) + 1e-12);
+}
+
+fn update_never_raises_the_error<T: Real>(update: AtomUpdate) {
+    let X = random_matrix::<T>(16, 120, 7);
+    let tol = 64.0 * T::EPS;
+    for seed in 0..4 {
+        let params = KsvdParams { update, seed, cleaning: None, max_iters: 1, ..ksvd(24, 4) };
+        let (D0, _) =
+            params.initial.draw(Contiguous::new(X.as_ref()).columns(), 24, seed, 0).unwrap();
+        let coded =
+            BatchOmp::new(D0.as_ref()).unwrap().encode(X.as_ref(), Target::Sparsity(4)).unwrap();
+        let before = (coded.sq_residuals.iter().sum::<f64>()
+            / frobenius_sq(Contiguous::new(X.as_ref()).columns()))
+        .sqrt();
+        let learned = params.fit(X.as_ref()).unwrap();
+        assert!(learned.errors[0] <= before * (1.0 + tol), "{} > {before}", learned.errors[0]);
+        assert_unit(&learned.dictionary);
+    }
+}
+
+use crate::matrix::{Contiguous, frobenius_sq};
+
+#[test]
+fn a_sweep_never_raises_the_error_with_supports_fixed() {
+    update_never_raises_the_error::<f64>(AtomUpdate::Approximate);
+    update_never_raises_the_error::<f64>(AtomUpdate::Exact);
+    update_never_raises_the_error::<f32>(AtomUpdate::Approximate);
+    update_never_raises_the_error::<f32>(AtomUpdate::Exact);
+}
+
+#[test]
+fn mod_update_is_the_least_squares_solution_and_its_scaling_leaves_the_product() {
+    let X = random_matrix::<f64>(10, 80, 8);
+    let mut D = random_unit_columns::<f64>(10, 15, 9);
+    let mut codes =
+        BatchOmp::new(D.as_ref()).unwrap().encode(X.as_ref(), Target::Sparsity(3)).unwrap().codes;
+    let Gamma = codes.to_dense();
+    let used =
+        optimal_directions::update(Contiguous::new(X.as_ref()).columns(), &mut D, &mut codes)
+            .unwrap();
+    assert!(used.iter().all(|&u| u));
+    assert_unit(&D);
+    // Normal equations, solved densely: D = XΓᵀ(ΓΓᵀ)⁻¹.
+    let eigen = full_eigen((&Gamma * Gamma.transpose()).as_ref()).unwrap();
+    let inverse = Mat::from_fn(15, 15, |i, j| {
+        (0..15).map(|t| eigen.vectors[(i, t)] * eigen.vectors[(j, t)] / eigen.values[t]).sum::<f64>()
+    });
+    let least_squares = (&X * Gamma.transpose() * inverse) * &Gamma;
+    close(codes.reconstruct(D.as_ref()).as_ref(), least_squares.as_ref(), 1e-7);
+}
+
+#[test]
+fn mod_lowers_the_error_and_converges() {
+    let (_, X) = planted(20, 30, 600, 2, 10);
+    let params = ModParams { n_atoms: 30, sparsity: 2, max_iters: 60, ..Default::default() };
+    let learned = params.fit(X.as_ref()).unwrap();
+    assert!(learned.errors.last().unwrap() < &(0.8 * learned.errors[0]));
+    assert_unit(&learned.dictionary);
+    assert_eq!(learned.stop, Stop::Converged);
+}
+
+#[test]
+fn history_and_stop_reason_are_reported() {
+    let X = random_matrix::<f64>(10, 100, 11);
+    let learned = ksvd(20, 3).fit(X.as_ref()).unwrap();
+    assert_eq!((learned.errors.len(), learned.stop), (5, Stop::MaxIters));
+    let params = KsvdParams { max_iters: 200, tol: 1e-2, ..ksvd(20, 3) };
+    let learned = params.fit(X.as_ref()).unwrap();
+    assert!(learned.stop == Stop::Converged && learned.errors.len() < 200);
+}
+
+#[test]
+fn cleaning_leaves_no_near_duplicates() {
+    let (_, X) = planted(12, 10, 400, 2, 12);
+    let mut start = random_unit_columns::<f64>(12, 20, 13);
+    let copy = start.col_as_slice(0).to_vec();
+    start.col_as_slice_mut(1).copy_from_slice(&copy);
+    let params = KsvdParams { initial: InitialAtoms::Given(start), ..ksvd(20, 2) };
+    let learned = params.fit(X.as_ref()).unwrap();
+    assert!(learned.n_replaced > 0);
+}
+
+#[test]
+fn a_previous_dictionary_can_be_trained_further() {
+    let (_, X) = planted(16, 24, 500, 2, 14);
+    let first = ksvd(24, 2).fit(X.as_ref()).unwrap();
+    let params = KsvdParams { initial: InitialAtoms::Given(first.dictionary), ..ksvd(24, 2) };
+    let second = params.fit(X.as_ref()).unwrap();
+    assert!(second.errors.last().unwrap() <= &(first.errors[0]));
+}
+
+#[test]
+fn too_few_samples_are_mixed_with_a_warning() {
+    let X = random_matrix::<f64>(6, 4, 15);
+    let learned = ksvd(10, 2).fit(X.as_ref()).unwrap();
+    assert_eq!(learned.warnings, [Warning::MixedAtoms { wanted: 10, from_samples: 4 }]);
+    assert_unit(&learned.dictionary);
+    let single = ksvd(3, 2).fit(X.subcols(0, 1)).unwrap();
+    assert_eq!(single.dictionary.ncols(), 1);
+}
+
+#[test]
+fn bad_input_is_a_typed_error() {
+    let X = random_matrix::<f64>(5, 20, 16);
+    let parameter = |params: KsvdParams<f64>| {
+        matches!(params.fit(X.as_ref()), Err(LkdlError::Parameter { .. }))
+    };
+    assert!(parameter(ksvd(0, 1)) && parameter(ksvd(4, 0)) && parameter(ksvd(4, 5)));
+    assert!(parameter(KsvdParams { max_iters: 0, ..ksvd(4, 2) }));
+    let zeros = Mat::<f64>::zeros(5, 20);
+    assert!(matches!(ksvd(4, 2).fit(zeros.as_ref()), Err(LkdlError::AllZero { .. })));
+    let wrong = InitialAtoms::Given(random_matrix::<f64>(4, 4, 1));
+    let params = KsvdParams { initial: wrong, ..ksvd(4, 2) };
+    assert!(matches!(params.fit(X.as_ref()), Err(LkdlError::Shape { .. })));
+}
+
+#[test]
+fn learning_is_invariant_under_rotation() {
+    let X = random_matrix::<f64>(14, 200, 17);
+    let Q = full_eigen(crate::linalg::gram(random_matrix::<f64>(14, 14, 18).as_ref()).as_ref())
+        .unwrap()
+        .vectors;
+    let rotated = &Q * &X;
+    for update in [AtomUpdate::Approximate, AtomUpdate::Exact] {
+        let params = KsvdParams { update, ..ksvd(25, 3) };
+        let (a, b) = (params.fit(X.as_ref()).unwrap(), params.fit(rotated.as_ref()).unwrap());
+        close((&Q * &a.dictionary).as_ref(), b.dictionary.as_ref(), 1e-8);
+    }
+    let params = ModParams { n_atoms: 25, sparsity: 3, max_iters: 5, ..Default::default() };
+    let (a, b) = (params.fit(X.as_ref()).unwrap(), params.fit(rotated.as_ref()).unwrap());
+    close((&Q * &a.dictionary).as_ref(), b.dictionary.as_ref(), 1e-6);
+}
+
+#[test]
+fn bits_do_not_depend_on_the_thread_count() {
+    let X = random_matrix::<f32>(24, 900, 19);
+    same_for_any_thread_count(|| ksvd(40, 4).fit(X.as_ref()).unwrap());
+    same_for_any_thread_count(|| {
+        KsvdParams { update: AtomUpdate::Exact, max_iters: 2, ..ksvd(40, 4) }
+            .fit(X.as_ref())
+            .unwrap()
+    });
+    same_for_any_thread_count(|| {
+        ModParams { n_atoms: 40, sparsity: 4, max_iters: 3, ..Default::default() }
+            .fit(X.as_ref())
+            .unwrap()
+    });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn awkward_problems_give_unit_atoms_and_finite_errors(
+        p in 1usize..8, n in 1usize..14, m in 1usize..12, q in 1usize..5, seed in 0u64..500,
+    ) {
+        let mut X = random_matrix::<f32>(p, n, seed);
+        let mut rng = crate::random::stream(seed, crate::random::Stage::Features, 2, 2);
+        if n > 2 {
+            let copy = X.col_as_slice(0).to_vec();
+            X.col_as_slice_mut(rng.random_range(1..n)).copy_from_slice(&copy);
+            X.col_as_slice_mut(n - 1).fill(0.0);
+        }
+        for update in [AtomUpdate::Approximate, AtomUpdate::Exact] {
+            let params = KsvdParams { update, seed, ..ksvd(m, q.min(m)) };
+            let learned = params.fit(X.as_ref()).unwrap();
+            prop_assert!(learned.errors.iter().all(|e| e.is_finite()));
+            assert_unit(&convert::<f32, f32>(learned.dictionary.as_ref()));
+        }
+        let params = ModParams { n_atoms: m, sparsity: q.min(m), seed, ..Default::default() };
+        let learned = params.fit(X.as_ref()).unwrap();
+        prop_assert!(learned.errors.iter().all(|e| e.is_finite()));
+        assert_unit(&learned.dictionary);
+    }
+}

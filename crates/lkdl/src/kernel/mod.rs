@@ -185,15 +185,6 @@ impl Kernel {
         }
     }
 
-    /// Flops per kernel value of one pair of p-vectors, for cost estimates.
-    pub(crate) fn flops_per_value(&self, n_features: usize) -> f64 {
-        match self {
-            Self::Precomputed => 0.0,
-            Self::Normalized(inner) => inner.flops_per_value(n_features),
-            _ => 2.0 * n_features as f64,
-        }
-    }
-
     fn is_chi2(&self) -> bool {
         match self {
             Self::Chi2Additive | Self::Chi2Exponential { .. } => true,

@@ -23,7 +23,7 @@ use faer::{Accum, Conj, Mat, MatRef, Par};
 use rand_distr::{Distribution, StandardNormal};
 
 /// Above this share of n, k eigenpairs cost more by iteration than by the full solve.
-pub(crate) const ITERATIVE_MAX_SHARE: f64 = 0.3;
+const ITERATIVE_MAX_SHARE: f64 = 0.3;
 /// Below this size the full solve is always the faster one.
 const ITERATIVE_MIN_SIZE: usize = 384;
 /// Stop when growing the basis captures less than this share of the missing trace.

@@ -99,15 +99,20 @@ pub(super) fn cross_gram<T: Real>(
 
 /// Σ_x κ(X_R, x), in `f64` and in block order.
 pub(super) fn mean_virtual_sample<T: Real>(F: Columns<'_, T>) -> Vec<f64> {
-    let sums = map_blocks_with(F.ncols(), crate::matrix::BLOCK, || (), |(), range| {
-        let mut sum = vec![0.0; F.nrows()];
-        for i in range {
-            for (s, f) in sum.iter_mut().zip(crate::matrix::col(F, i)) {
-                *s += f.wide();
+    let sums = map_blocks_with(
+        F.ncols(),
+        crate::matrix::BLOCK,
+        || (),
+        |(), range| {
+            let mut sum = vec![0.0; F.nrows()];
+            for i in range {
+                for (s, f) in sum.iter_mut().zip(crate::matrix::col(F, i)) {
+                    *s += f.wide();
+                }
             }
-        }
-        sum
-    });
+            sum
+        },
+    );
     let mut mean = vec![0.0; F.nrows()];
     for sum in sums {
         for (m, s) in mean.iter_mut().zip(sum) {

@@ -76,11 +76,7 @@ pub(super) fn cut(
 }
 
 /// Applies the policy if the negative eigenvalues below −τ weigh more than rounding.
-fn repair(
-    eigen: &mut Eigen,
-    tau: f64,
-    policy: Indefinite,
-) -> Result<Option<Warning>, LkdlError> {
+fn repair(eigen: &mut Eigen, tau: f64, policy: Indefinite) -> Result<Option<Warning>, LkdlError> {
     let total: f64 = eigen.values.iter().map(|v| v.abs()).sum();
     let negative: f64 = eigen.values.iter().filter(|v| **v < -tau).map(|v| v.abs()).sum();
     if negative <= INDEFINITE_SHARE * total {
@@ -128,7 +124,9 @@ mod tests {
     fn each_policy_treats_negative_eigenvalues_as_named() {
         let values = [2.0, 1.0, -0.5];
         let error = kept(&values, Indefinite::Reject).unwrap_err();
-        assert!(matches!(error, LkdlError::Indefinite { share } if (share - 1.0 / 7.0).abs() < 1e-12));
+        assert!(
+            matches!(error, LkdlError::Indefinite { share } if (share - 1.0 / 7.0).abs() < 1e-12)
+        );
         assert_eq!(kept(&values, Indefinite::Clip).unwrap(), [2.0, 1.0]);
         assert_eq!(kept(&values, Indefinite::Flip).unwrap(), [2.0, 1.0, 0.5]);
         assert_eq!(kept(&values, Indefinite::Shift).unwrap(), [2.5, 1.5]);

@@ -20,8 +20,8 @@ pub(crate) use batch_omp::Scratch;
 pub use codes::{Codes, Encoded};
 pub use matching_pursuit::MatchingPursuitParams;
 pub use omp::OmpParams;
-pub use target::Target;
 pub(crate) use target::Limits;
+pub use target::Target;
 
 #[cfg(test)]
 mod testing;

@@ -20,8 +20,8 @@
 
 mod column_norm;
 mod coreset;
+mod count;
 mod diagonal;
-mod distinct;
 mod draw;
 mod kmeans;
 mod kmeans_plus_plus;
@@ -30,12 +30,14 @@ pub(crate) mod rpcholesky;
 #[cfg(test)]
 mod tests;
 
+pub use count::LandmarkCount;
+
+use crate::distinct::distinct;
 use crate::error::{LkdlError, Warning};
 use crate::kernel::{Kernel, Panel};
 use crate::matrix::{Columns, Contiguous, check_samples, check_size, columns_of, gather};
 use crate::random::{Stage, sample_without_replacement, stream};
 use crate::real::Real;
-use distinct::distinct;
 use faer::{Mat, MatRef};
 use rpcholesky::{PivotRule, pivoted_cholesky};
 
@@ -141,8 +143,8 @@ impl Sampler {
 pub struct LandmarkParams {
     /// How they are chosen.
     pub sampler: Sampler,
-    /// c, between 1 and the number of samples.
-    pub n_landmarks: usize,
+    /// c.
+    pub n_landmarks: LandmarkCount,
     /// Seed of every random draw.
     pub seed: u64,
     /// Bytes the largest intermediate matrix may take; `None` for no limit.
@@ -151,7 +153,12 @@ pub struct LandmarkParams {
 
 impl Default for LandmarkParams {
     fn default() -> Self {
-        Self { sampler: Sampler::default(), n_landmarks: 256, seed: 0, memory: None }
+        Self {
+            sampler: Sampler::default(),
+            n_landmarks: LandmarkCount::default(),
+            seed: 0,
+            memory: None,
+        }
     }
 }
 
@@ -212,27 +219,49 @@ impl LandmarkParams {
     ) -> Result<Landmarks<T>, LkdlError> {
         self.check(kernel, samples)?;
         let contiguous = Contiguous::new(samples);
-        let (X, n_landmarks) = (contiguous.columns(), self.n_landmarks);
+        let X = contiguous.columns();
+        let limit = self.n_landmarks.limit(X.ncols())?;
+        let LandmarkCount::Auto { trace_error, .. } = self.n_landmarks else {
+            return self.select_count(kernel, X, limit);
+        };
+        let stop = |curve: &[f64], trace: f64| count::enough(curve, trace, trace_error);
+        let mut pivots = self.pivots(kernel, X, PivotRule::Random, limit, stop)?;
+        pivots.warnings.retain(|w| !matches!(w, Warning::FewerLandmarks { .. }));
+        match &self.sampler {
+            Sampler::RpCholesky => Ok(pivots),
+            Sampler::Hybrid { lloyd_steps } => self.refine(kernel, X, pivots, *lloyd_steps),
+            _ => self.select_count(kernel, X, pivots.points.ncols()),
+        }
+    }
+
+    /// Chooses exactly `n_landmarks`, as far as there are so many distinct ones.
+    fn select_count<T: Real>(
+        &self,
+        kernel: &Kernel,
+        X: Columns<'_, T>,
+        n_landmarks: usize,
+    ) -> Result<Landmarks<T>, LkdlError> {
         let at = |indices| Landmarks::of_samples(X, indices, n_landmarks);
+        let random_pivots = || self.pivots(kernel, X, PivotRule::Random, n_landmarks, |_, _| false);
         match &self.sampler {
             Sampler::Given(indices) => Ok(Landmarks::of_samples(X, indices.clone(), indices.len())),
-            Sampler::WithReplacement(inner) => self.draw_with_replacement(inner, kernel, X).map(at),
+            Sampler::WithReplacement(inner) => {
+                self.draw_with_replacement(inner, kernel, X, n_landmarks).map(at)
+            }
             _ if n_landmarks == X.ncols() => {
                 Ok(Landmarks { trace_error: Some(0.0), ..at(distinct(X)) })
             }
-            Sampler::GreedyCholesky => self.pivots(kernel, X, PivotRule::Greedy),
-            Sampler::RpCholesky => self.pivots(kernel, X, PivotRule::Random),
+            Sampler::GreedyCholesky => {
+                self.pivots(kernel, X, PivotRule::Greedy, n_landmarks, |_, _| false)
+            }
+            Sampler::RpCholesky => random_pivots(),
             Sampler::Hybrid { lloyd_steps } => {
-                let seeds = self.pivots(kernel, X, PivotRule::Random)?;
-                if *lloyd_steps == 0 || !kernel.is_on_vectors() {
-                    return Ok(seeds);
-                }
-                self.k_means(X, seeds, *lloyd_steps, 0.0)
+                self.refine(kernel, X, random_pivots()?, *lloyd_steps)
             }
             Sampler::KMeans { max_iters, tol, seeding } => {
                 let seeds = match seeding {
                     Seeding::Uniform => at(self.draw(X, vec![1.0; X.ncols()], n_landmarks)),
-                    Seeding::RpCholesky => self.pivots(kernel, X, PivotRule::Random)?,
+                    Seeding::RpCholesky => random_pivots()?,
                 };
                 self.k_means(X, seeds, *max_iters, *tol)
             }
@@ -241,7 +270,7 @@ impl LandmarkParams {
                     .map(at)
             }
             sampler => {
-                let weights = self.weights(sampler, kernel, X)?;
+                let weights = self.weights(sampler, kernel, X, n_landmarks)?;
                 Ok(at(self.draw(X, weights, n_landmarks)))
             }
         }
@@ -267,10 +296,7 @@ impl LandmarkParams {
                 None => Ok(()),
             };
         }
-        if !(1..=n).contains(&self.n_landmarks) {
-            let range = format!("between 1 and n_samples = {n}");
-            return Err(LkdlError::parameter("n_landmarks", self.n_landmarks, range));
-        }
+        self.n_landmarks.limit(n)?;
         if self.sampler.needs_vectors() && !kernel.is_on_vectors() {
             return Err(LkdlError::Unsupported {
                 what: "this sampler",
@@ -296,6 +322,7 @@ impl LandmarkParams {
         sampler: &Sampler,
         kernel: &Kernel,
         X: Columns<'_, T>,
+        n_landmarks: usize,
     ) -> Result<Vec<f64>, LkdlError> {
         let weights = match sampler {
             Sampler::Diagonal { squared } => diagonal::weights(kernel, X, *squared)?,
@@ -303,7 +330,7 @@ impl LandmarkParams {
             Sampler::CoresetMean => coreset::against_mean(X),
             Sampler::CoresetConstant => coreset::against_constant(X),
             Sampler::LeverageScores => {
-                let (scores, _) = leverage::scores(kernel, X, self.n_landmarks, self.seed)?;
+                let (scores, _) = leverage::scores(kernel, X, n_landmarks, self.seed)?;
                 scores.iter().map(|l| l.min(1.0)).collect()
             }
             _ => vec![1.0; X.ncols()],
@@ -328,6 +355,7 @@ impl LandmarkParams {
         inner: &Sampler,
         kernel: &Kernel,
         X: Columns<'_, T>,
+        n_landmarks: usize,
     ) -> Result<Vec<usize>, LkdlError> {
         let on_grid = match inner {
             Sampler::Uniform | Sampler::CoresetMean | Sampler::CoresetConstant => false,
@@ -340,13 +368,13 @@ impl LandmarkParams {
                 });
             }
         };
-        let weights = self.weights(inner, kernel, X)?;
+        let weights = self.weights(inner, kernel, X, n_landmarks)?;
         let mut rng = stream(self.seed, Stage::Landmarks, 0, 0);
         if on_grid {
-            return Ok(draw::on_grid(&mut rng, &weights, self.n_landmarks));
+            return Ok(draw::on_grid(&mut rng, &weights, n_landmarks));
         }
         Ok(match draw::Cumulative::new(&weights) {
-            Some(cumulative) => (0..self.n_landmarks).map(|_| cumulative.draw(&mut rng)).collect(),
+            Some(cumulative) => (0..n_landmarks).map(|_| cumulative.draw(&mut rng)).collect(),
             None => Vec::new(),
         })
     }
@@ -357,15 +385,17 @@ impl LandmarkParams {
         kernel: &Kernel,
         X: Columns<'_, T>,
         rule: PivotRule,
+        n_landmarks: usize,
+        stop: impl FnMut(&[f64], f64) -> bool,
     ) -> Result<Landmarks<T>, LkdlError> {
-        let (n, n_landmarks) = (X.ncols(), self.n_landmarks);
-        let used = self.pilot_size::<T>(n)?;
+        let n = X.ncols();
+        let used = self.pilot_size::<T>(n, n_landmarks)?;
         let pilot = (used < n).then(|| {
             sample_without_replacement(&mut stream(self.seed, Stage::Pilot, 0, 0), n, used)
         });
         let restricted = pilot.as_deref().map(|pilot| restrict(kernel, X, pilot));
         let seen = restricted.as_ref().map_or(X, columns_of);
-        let run = pivoted_cholesky(kernel, seen, rule, n_landmarks, self.seed, |_, _| false)?;
+        let run = pivoted_cholesky(kernel, seen, rule, n_landmarks, self.seed, stop)?;
         let mut indices = run.indices.clone();
         if let Some(pilot) = &pilot {
             indices.iter_mut().for_each(|i| *i = pilot[*i]);
@@ -382,16 +412,30 @@ impl LandmarkParams {
     }
 
     /// How many samples the N·c factor may cover: all, or as many as fit, but at least 20c.
-    fn pilot_size<T: Real>(&self, n: usize) -> Result<usize, LkdlError> {
+    fn pilot_size<T: Real>(&self, n: usize, n_landmarks: usize) -> Result<usize, LkdlError> {
         let Some(budget) = self.memory else { return Ok(n) };
-        let row = self.n_landmarks as u64 * size_of::<T>() as u64;
+        let row = n_landmarks as u64 * size_of::<T>() as u64;
         let fits = usize::try_from(budget / row).unwrap_or(usize::MAX).min(n);
-        let fewest = (PILOT_PER_LANDMARK * self.n_landmarks).min(n);
+        let fewest = (PILOT_PER_LANDMARK * n_landmarks).min(n);
         if fits < fewest {
             let need = fewest as u64 * row;
             return Err(LkdlError::Memory { stage: "landmark selection", need, budget });
         }
         Ok(fits)
+    }
+
+    /// Pivots moved by a few Lloyd steps, where samples have means.
+    fn refine<T: Real>(
+        &self,
+        kernel: &Kernel,
+        X: Columns<'_, T>,
+        pivots: Landmarks<T>,
+        lloyd_steps: usize,
+    ) -> Result<Landmarks<T>, LkdlError> {
+        if lloyd_steps == 0 || !kernel.is_on_vectors() {
+            return Ok(pivots);
+        }
+        self.k_means(X, pivots, lloyd_steps, 0.0)
     }
 
     /// Lloyd steps from the given landmarks.
@@ -403,10 +447,10 @@ impl LandmarkParams {
         tol: f64,
     ) -> Result<Landmarks<T>, LkdlError> {
         let sample = kmeans::Sample::new(X, seeds.points.ncols(), self.seed);
+        let wanted = seeds.points.ncols();
         let centres = kmeans::lloyd(sample.columns(), seeds.points, max_iters, tol)?;
-        let mut landmarks = Landmarks::of_centres(centres, self.n_landmarks);
-        let pilot = |w: &Warning| matches!(w, Warning::PilotSample { .. });
-        landmarks.warnings.extend(seeds.warnings.into_iter().filter(pilot));
+        let mut landmarks = Landmarks::of_centres(centres, wanted);
+        landmarks.warnings.splice(0..0, seeds.warnings);
         Ok(landmarks)
     }
 }

@@ -34,6 +34,7 @@ fn all_samplers() -> Vec<Sampler> {
 }
 
 fn params(sampler: &Sampler, n_landmarks: usize, seed: u64) -> LandmarkParams {
+    let n_landmarks = LandmarkCount::Exact(n_landmarks);
     LandmarkParams { sampler: sampler.clone(), n_landmarks, seed, memory: None }
 }
 
@@ -268,7 +269,7 @@ fn a_tight_budget_means_a_pilot_and_a_tighter_one_an_error() {
     let K = Panel::new(&GAUSSIAN, X.as_ref()).unwrap().evaluate(X.as_ref()).unwrap();
     let with_budget = |memory| LandmarkParams {
         sampler: Sampler::RpCholesky,
-        n_landmarks: 10,
+        n_landmarks: LandmarkCount::Exact(10),
         seed: 1,
         memory: Some(memory),
     };

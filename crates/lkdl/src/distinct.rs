@@ -8,7 +8,7 @@ use crate::real::Real;
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The first index of every group of equal columns, ascending.
-pub(super) fn distinct<T: Real>(X: Columns<'_, T>) -> Vec<usize> {
+pub(crate) fn distinct<T: Real>(X: Columns<'_, T>) -> Vec<usize> {
     let hashes = map_blocks(X.ncols(), BLOCK, |range| {
         range.map(|i| (hash(col(X, i)), i)).collect::<Vec<_>>()
     });
