@@ -289,7 +289,7 @@ mod tests {
     fn planted_codes_are_recovered_at_low_coherence() {
         // [I, Hadamard/√k] has coherence 1/√k = 1/16 < 1/(2q − 1) for q ≤ 8.
         let (k, q) = (256usize, 8);
-        let hadamard = |i: usize, j: usize| if (i & j).count_ones() % 2 == 0 { 1.0 } else { -1.0 };
+        let hadamard = |i: usize, j: usize| [1.0, -1.0][(i & j).count_ones() as usize % 2];
         let D = Mat::<f64>::from_fn(k, 2 * k, |i, j| {
             if j < k { f64::from(i == j) } else { hadamard(i, j - k) / 16.0 }
         });
