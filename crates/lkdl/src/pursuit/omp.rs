@@ -221,7 +221,10 @@ mod tests {
             );
             let mut expected = Mat::<T>::zeros(m, 70);
             for i in 0..70 {
-                for (j, value) in naive_omp(D.as_ref(), X.col_as_slice(i), q) {
+                let mut code = naive_omp(D.as_ref(), X.col_as_slice(i), q);
+                code.sort_unstable_by_key(|entry| entry.0);
+                assert_eq!(atoms(&encoded, i), code.iter().map(|e| e.0).collect::<Vec<_>>());
+                for (j, value) in code {
                     expected[(j, i)] = T::of(value);
                 }
             }
@@ -238,7 +241,7 @@ mod tests {
     #[test]
     fn codes_equal_the_naive_reference() {
         equals_the_naive_reference::<f64>(1e-10);
-        equals_the_naive_reference::<f32>(2e-3);
+        equals_the_naive_reference::<f32>(2e-3); // 8 of 8 random atoms are ill-conditioned
     }
 
     #[test]
