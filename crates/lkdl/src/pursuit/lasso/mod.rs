@@ -1,1 +1,217 @@
-//! Under construction.
+//! Sparse coding by the lasso.
+//!
+//! $$\min_\gamma\tfrac12\|x-D\gamma\|_2^2+\lambda\|\gamma\|_1$$
+//! Three solvers that work from G = DᵀD, α0 = Dᵀx and ρ0 = ‖x‖² alone, so that ridge terms and
+//! kernel dictionaries use them unchanged: the exact path ([`Solver::Lars`]), coordinate descent
+//! and accelerated gradients. All stop at the same duality gap and agree there.
+//!
+//! D is k×m. Cost: km² once for G, 2km per signal for α0, then the solver's. The solvers compute
+//! in `f64` whatever the samples are: the gap they stop at is below the rounding of `f32`.
+#![allow(non_snake_case)]
+
+mod coordinate;
+mod fista;
+mod gap;
+mod lars;
+
+pub(crate) use gap::{Problem, State};
+
+use super::codes::{CodeBlock, Encoded};
+use super::entry::{Norms, check_problem, exact_sq_residual};
+use crate::error::LkdlError;
+use crate::linalg::{convert, gram, product_into};
+use crate::matrix::{Columns, Contiguous, col, columns_of, map_blocks, subcols};
+use crate::real::Real;
+use faer::{Mat, MatRef};
+use gap::max_abs;
+
+/// Signals per task: a lasso costs far more than an OMP code, so blocks are smaller than elsewhere.
+const BLOCK: usize = 64;
+
+/// The weight λ of ‖γ‖₁.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Penalty {
+    /// λ itself, the same for every signal.
+    Absolute(f64),
+    /// λ as a share of each signal's own ‖Dᵀx‖∞, from which on the code is empty.
+    Relative(f64),
+}
+
+/// How the lasso is solved; all give the same codes, up to the gap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Solver {
+    /// The path of all penalties down to λ: exact, best for short codes.
+    Lars,
+    /// One coefficient at a time.
+    CoordinateDescent,
+    /// Accelerated gradient steps with restart.
+    Fista,
+}
+
+/// Lasso coding.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LassoParams {
+    /// λ.
+    pub penalty: Penalty,
+    /// The method.
+    pub solver: Solver,
+    /// Stops when the duality gap is at most this share of ½‖x‖².
+    pub tolerance: f64,
+    /// Bends of the path, sweeps over all atoms or gradient steps at most, per signal.
+    pub max_iters: usize,
+}
+
+impl Default for LassoParams {
+    /// λ = 0.1·‖Dᵀx‖∞, LARS, gap 1e-6, 10,000 iterations.
+    fn default() -> Self {
+        Self {
+            penalty: Penalty::Relative(0.1),
+            solver: Solver::Lars,
+            tolerance: 1e-6,
+            max_iters: 10_000,
+        }
+    }
+}
+
+/// Lasso codes, and how many of them are only approximate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LassoEncoded<T: Real> {
+    /// Γ and the squared residuals.
+    pub encoded: Encoded<T>,
+    /// Signals whose gap was still above the tolerance at `max_iters`.
+    pub n_unconverged: usize,
+}
+
+/// When a solver may stop.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stopping {
+    /// Gap as a share of ½‖x‖².
+    pub(crate) tolerance: f64,
+    pub(crate) max_iters: usize,
+}
+
+/// A solver with what it needs to know of G.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Prepared {
+    Lars,
+    CoordinateDescent,
+    Fista { lipschitz: f64 },
+}
+
+impl Solver {
+    /// Looks at G once, for all signals.
+    pub(crate) fn prepare(self, G: Columns<'_, f64>) -> Prepared {
+        match self {
+            Self::Lars => Prepared::Lars,
+            Self::CoordinateDescent => Prepared::CoordinateDescent,
+            Self::Fista => Prepared::Fista { lipschitz: fista::lipschitz(G) },
+        }
+    }
+}
+
+/// Solves one signal's lasso from the empty code; γ and α = α0 − Gγ are left in `state`. Returns
+/// the gap as a share of ½‖x‖²; above the tolerance, the signal did not converge.
+pub(crate) fn solve(
+    problem: &Problem<'_>,
+    solver: Prepared,
+    stopping: Stopping,
+    state: &mut State,
+) -> f64 {
+    state.start(problem);
+    if problem.rho0 <= 0.0 || problem.lambda >= max_abs(problem.alpha0) {
+        return 0.0; // the empty code is the minimum
+    }
+    match solver {
+        Prepared::Lars => lars::solve(problem, stopping, state),
+        Prepared::CoordinateDescent => coordinate::solve(problem, stopping, state),
+        Prepared::Fista { lipschitz } => fista::solve(problem, stopping, lipschitz, state),
+    }
+    problem.relative_gap(state)
+}
+
+impl LassoParams {
+    /// Codes every column of `samples` over the columns of `dictionary`, which need not have unit
+    /// norm; zero atoms are never used and a zero signal gets the empty code.
+    ///
+    /// Errors: empty, non-finite, mismatched or overflowing input; a penalty or tolerance that is
+    /// not positive and finite; `max_iters` 0. Stopping at `max_iters` is an outcome, counted in
+    /// [`LassoEncoded::n_unconverged`].
+    pub fn encode<T: Real>(
+        &self,
+        dictionary: MatRef<'_, T>,
+        samples: MatRef<'_, T>,
+    ) -> Result<LassoEncoded<T>, LkdlError> {
+        check_problem(dictionary, samples)?;
+        self.check()?;
+        let (narrow_D, X) = (Contiguous::new(dictionary), Contiguous::new(samples));
+        let sq_signals = Norms::new(narrow_D.columns(), X.columns())?.sq_signals;
+        let D = convert::<T, f64>(dictionary);
+        let G = gram(D.as_ref());
+        let solver = self.solver.prepare(columns_of(&G));
+        let blocks = map_blocks(samples.ncols(), BLOCK, |range| {
+            let rho0 = &sq_signals[range.clone()];
+            self.encode_block(&D, &G, solver, subcols(X.columns(), range), rho0)
+        });
+        let n_unconverged = blocks.iter().map(|block| block.1).sum();
+        let blocks = blocks.into_iter().map(|block| block.0).collect();
+        Ok(LassoEncoded { encoded: Encoded::join(D.ncols(), blocks), n_unconverged })
+    }
+
+    fn check(&self) -> Result<(), LkdlError> {
+        let (name, penalty) = match self.penalty {
+            Penalty::Absolute(lambda) => ("penalty", lambda),
+            Penalty::Relative(share) => ("relative penalty", share),
+        };
+        for (name, value) in [(name, penalty), ("tolerance", self.tolerance)] {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(LkdlError::parameter(name, value, "finite and above 0"));
+            }
+        }
+        if self.max_iters == 0 {
+            return Err(LkdlError::parameter("max_iters", 0, "at least 1"));
+        }
+        Ok(())
+    }
+
+    /// The codes of one block, and how many of them did not reach the gap.
+    fn encode_block<T: Real>(
+        &self,
+        D: &Mat<f64>,
+        G: &Mat<f64>,
+        solver: Prepared,
+        X: Columns<'_, T>,
+        sq_signals: &[f64],
+    ) -> (CodeBlock<T>, usize) {
+        let X = convert::<T, f64>(X.as_dyn_stride());
+        let mut alpha0 = Mat::zeros(D.ncols(), X.ncols());
+        product_into(alpha0.as_mut(), D.transpose(), X.as_ref());
+        let stopping = Stopping { tolerance: self.tolerance, max_iters: self.max_iters };
+        let (mut state, mut scratch) = (State::default(), Vec::new());
+        let (mut block, mut n_unconverged) = (CodeBlock::default(), 0);
+        for (i, &rho0) in sq_signals.iter().enumerate() {
+            let alpha0 = alpha0.col_as_slice(i);
+            let lambda = match self.penalty {
+                Penalty::Absolute(lambda) => lambda,
+                Penalty::Relative(share) => share * max_abs(alpha0),
+            };
+            let problem = Problem { G: columns_of(G), alpha0, rho0, lambda };
+            let gap = solve(&problem, solver, stopping, &mut state);
+            n_unconverged += usize::from(gap > self.tolerance);
+            let used = state.gamma.iter().enumerate().filter(|entry| *entry.1 != 0.0);
+            let mut entries: Vec<(u32, T)> =
+                used.map(|(j, &value)| (j as u32, T::of(value))).collect();
+            let mut sq_residual = problem.sq_residual(&state);
+            if sq_residual < T::RESIDUAL_REFRESH * rho0 {
+                // ρ0 − γᵀ(α0 + α) has lost its digits, and the rounding of γ to T shows.
+                let rounded = entries.iter().map(|&(j, value)| (j as usize, value.wide()));
+                let x = col(columns_of(&X), i);
+                sq_residual = exact_sq_residual(columns_of(D), x, rounded, &mut scratch);
+            }
+            block.push(&mut entries, sq_residual);
+        }
+        (block, n_unconverged)
+    }
+}
+
+#[cfg(test)]
+mod tests;
