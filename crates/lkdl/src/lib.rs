@@ -19,3 +19,4 @@ mod vector;
 pub use error::{LkdlError, Warning};
 pub use kernel::{Kernel, Panel};
 pub use real::Real;
+pub use sampling::{LandmarkParams, Landmarks, Sampler, Seeding};
