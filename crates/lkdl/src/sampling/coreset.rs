@@ -6,17 +6,23 @@
 //! 1 in place of μ. After centring and normalising each sample all of these are equal, and the
 //! draw is uniform.
 
-use crate::matrix::{Columns, col};
+use crate::matrix::{Columns, col, frobenius_sq};
 use crate::real::Real;
 use rayon::prelude::*;
 
-/// Weights against the mean of the samples.
+/// Weights against the mean of the samples. A mean at the samples' own rounding (centred data)
+/// points nowhere and counts as 0.
 pub(super) fn against_mean<T: Real>(X: Columns<'_, T>) -> Vec<f64> {
+    // The sum serves as the mean: only the direction counts.
     let mut mean = vec![0.0; X.nrows()];
     for i in 0..X.ncols() {
         for (m, v) in mean.iter_mut().zip(col(X, i)) {
             *m += v.wide();
         }
+    }
+    let total_sq: f64 = mean.iter().map(|m| m * m).sum();
+    if total_sq <= X.ncols() as f64 * T::EPS * T::EPS * frobenius_sq(X) {
+        mean.fill(0.0);
     }
     against(X, &mean)
 }
@@ -84,5 +90,14 @@ mod tests {
         assert!(residuals.iter().all(|&w| w < 1e-12), "{residuals:?}");
         let pair = Mat::from_fn(2, 2, |r, i| if i == 0 { 1.0 + r as f64 } else { -1.0 - r as f64 });
         assert_eq!(against_mean(columns_of(&pair)), [5.0, 5.0]);
+        let mut centred = random_matrix::<f32>(3, 50, 1);
+        for r in 0..3 {
+            let mean = (0..50).map(|i| centred[(r, i)]).sum::<f32>() / 50.0;
+            (0..50).for_each(|i| centred[(r, i)] -= mean);
+        }
+        let norms = crate::matrix::column_sq_norms(columns_of(&centred));
+        for (weight, norm) in against_mean(columns_of(&centred)).iter().zip(norms) {
+            assert!((weight / norm - 1.0).abs() < 1e-12);
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Landmarks: the c points whose kernel columns stand for all N (X_R in LKDL §III).
+//! Landmarks X_R: the c points whose kernel columns stand for all N, LKDL Eqs. (19)–(21).
 //!
 //! | sampler | draws | time | memory |
 //! |---|---|---|---|
@@ -212,6 +212,19 @@ impl<T: Real> Landmarks<T> {
 
 impl LandmarkParams {
     /// Chooses landmarks for `samples` (one per column).
+    ///
+    /// ```
+    /// use faer::Mat;
+    /// use lkdl::{Kernel, LandmarkParams, Sampler};
+    ///
+    /// let samples = Mat::from_fn(2, 50, |r, i| ((1 + r) as f64 * i as f64).sin());
+    /// let params =
+    ///     LandmarkParams { sampler: Sampler::RpCholesky, n_landmarks: 10, ..Default::default() };
+    /// let landmarks = params.select(&Kernel::Gaussian { sigma: 1.0 }, samples.as_ref())?;
+    /// assert_eq!(landmarks.points.ncols(), 10);
+    /// assert!(landmarks.trace_error.is_some_and(|error| error < 0.05));
+    /// # Ok::<(), lkdl::LkdlError>(())
+    /// ```
     pub fn select<T: Real>(
         &self,
         kernel: &Kernel,
