@@ -2,7 +2,7 @@
 //!
 //! Indices start at 1 and ascend; features that are not written are zero. Files are read line by
 //! line; memory is that of the entries written plus the dense matrix, at most
-//! [`MAX_ENTRIES`](crate::MAX_ENTRIES) values.
+//! [`MAX_ENTRIES`] values.
 
 use crate::compressed;
 use crate::dataset::{Dataset, MAX_ENTRIES};
