@@ -1,0 +1,153 @@
+//! Labelled samples in memory.
+
+use crate::error::DataError;
+use faer::Mat;
+use lkdl::Real;
+
+/// The most entries (features × samples) a reader will build: 4 GiB of `f64`. A header, an index
+/// or a compressed file can claim far more than it is worth.
+pub const MAX_ENTRIES: usize = 1 << 29;
+
+/// Samples, their classes, and a name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dataset {
+    /// What the set is called in results.
+    pub name: String,
+    /// One sample per column.
+    pub samples: Mat<f64>,
+    /// The class of every sample, an index into `class_names`.
+    pub labels: Vec<u32>,
+    /// The classes as the source names them.
+    pub class_names: Vec<String>,
+}
+
+/// A set that comes in two parts. Both have the same features and classes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrainTest {
+    /// To learn from.
+    pub train: Dataset,
+    /// To be judged by.
+    pub test: Dataset,
+}
+
+impl Dataset {
+    /// Checks that the parts fit together: at least one sample and feature, finite values, one
+    /// known class per sample.
+    pub fn new(
+        name: impl Into<String>,
+        samples: Mat<f64>,
+        labels: Vec<u32>,
+        class_names: Vec<String>,
+    ) -> Result<Self, DataError> {
+        let (p, n) = (samples.nrows(), samples.ncols());
+        if p == 0 || n == 0 {
+            let size = format!("{p} x {n}");
+            return Err(DataError::parameter("samples", size, "at least one row and one column"));
+        }
+        if labels.len() != n {
+            let requirement = format!("one per sample, {n}");
+            return Err(DataError::parameter("number of labels", labels.len(), requirement));
+        }
+        if let Some(label) = labels.iter().find(|label| **label as usize >= class_names.len()) {
+            let requirement = format!("below the number of class names, {}", class_names.len());
+            return Err(DataError::parameter("label", label, requirement));
+        }
+        for i in 0..n {
+            if let Some(t) = samples.col_as_slice(i).iter().position(|v| !v.is_finite()) {
+                let value = format!("{} at feature {t} of sample {i}", samples[(t, i)]);
+                return Err(DataError::parameter("samples", value, "finite"));
+            }
+        }
+        Ok(Self { name: name.into(), samples, labels, class_names })
+    }
+
+    /// Number of samples, N.
+    pub fn n_samples(&self) -> usize {
+        self.samples.ncols()
+    }
+
+    /// Number of features, p.
+    pub fn n_features(&self) -> usize {
+        self.samples.nrows()
+    }
+
+    /// Number of classes, L.
+    pub fn n_classes(&self) -> usize {
+        self.class_names.len()
+    }
+
+    /// How many samples each class has.
+    pub fn class_counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.n_classes()];
+        for &label in &self.labels {
+            counts[label as usize] += 1;
+        }
+        counts
+    }
+
+    /// The samples in the precision a fit works in.
+    pub fn convert<T: Real>(&self) -> Mat<T> {
+        let mut out = Mat::zeros(self.n_features(), self.n_samples());
+        for i in 0..self.n_samples() {
+            for (to, from) in out.col_as_slice_mut(i).iter_mut().zip(self.samples.col_as_slice(i)) {
+                *to = T::of(*from);
+            }
+        }
+        out
+    }
+
+    /// The samples named by `indices`, in that order; all class names are kept.
+    pub fn subset(&self, indices: &[usize]) -> Result<Self, DataError> {
+        if let Some(index) = indices.iter().find(|index| **index >= self.n_samples()) {
+            let requirement = format!("below the number of samples, {}", self.n_samples());
+            return Err(DataError::parameter("index", index, requirement));
+        }
+        let mut samples = Mat::zeros(self.n_features(), indices.len());
+        for (slot, &i) in indices.iter().enumerate() {
+            samples.col_as_slice_mut(slot).copy_from_slice(self.samples.col_as_slice(i));
+        }
+        let labels = indices.iter().map(|&i| self.labels[i]).collect();
+        Self::new(self.name.clone(), samples, labels, self.class_names.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> Dataset {
+        let samples = Mat::from_fn(2, 3, |t, i| (10 * t + i) as f64 + 0.1);
+        Dataset::new("example", samples, vec![1, 0, 1], vec!["a".into(), "b".into()]).unwrap()
+    }
+
+    #[test]
+    fn sizes_and_counts_are_those_of_the_parts() {
+        let set = example();
+        assert_eq!((set.n_samples(), set.n_features(), set.n_classes()), (3, 2, 2));
+        assert_eq!(set.class_counts(), [1, 2]);
+        assert_eq!(set.convert::<f64>(), set.samples);
+        assert_eq!(set.convert::<f32>()[(1, 2)], 12.1f32);
+    }
+
+    #[test]
+    fn a_subset_keeps_order_and_class_names() {
+        let part = example().subset(&[2, 0, 2]).unwrap();
+        assert_eq!(part.labels, [1, 1, 1]);
+        assert_eq!(part.samples.row(0).iter().copied().collect::<Vec<_>>(), [2.1, 0.1, 2.1]);
+        assert_eq!(part.n_classes(), 2);
+        assert!(example().subset(&[3]).is_err());
+        assert!(example().subset(&[]).is_err());
+    }
+
+    #[test]
+    fn parts_that_do_not_fit_are_errors() {
+        let names = || vec!["a".to_string()];
+        let build = |samples, labels| Dataset::new("x", samples, labels, names()).is_err();
+        assert!(build(Mat::zeros(2, 2), vec![0]));
+        assert!(build(Mat::zeros(2, 2), vec![0, 1]));
+        assert!(build(Mat::zeros(0, 2), vec![0, 0]));
+        assert!(build(Mat::zeros(2, 0), vec![]));
+        assert!(build(Mat::from_fn(1, 1, |_, _| f64::NAN), vec![0]));
+        assert!(!build(Mat::zeros(2, 2), vec![0, 0]));
+    }
+}
