@@ -41,6 +41,11 @@ pub(crate) fn close<T: Real>(A: MatRef<'_, T>, B: MatRef<'_, T>, tol: f64) {
     assert!(worst <= tol * scale, "differ by {worst:e}, allowed {:e}", tol * scale);
 }
 
+/// Every bit of a matrix, for exact comparison whatever the shapes.
+pub(crate) fn bits<T: Real>(X: &Mat<T>) -> Vec<u64> {
+    (0..X.ncols()).flat_map(|j| X.col_as_slice(j).iter().map(|v| v.wide().to_bits())).collect()
+}
+
 /// Runs `f` in pools of 1, 2, 3 and 8 threads and asserts that all results are equal.
 #[track_caller]
 pub(crate) fn same_for_any_thread_count<R: PartialEq + Send + std::fmt::Debug>(

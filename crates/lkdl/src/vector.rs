@@ -123,20 +123,30 @@ pub(crate) fn all_finite<T: Real>(x: &[T]) -> bool {
 /// Scales a vector in place.
 pub(crate) fn scale<T: Real>(x: &mut [T], factor: T) {
     for v in x {
-        *v = *v * factor;
+        *v *= factor;
     }
 }
 
 /// Scales to unit ℓ2 norm and returns the old norm; a zero vector is left as it is.
 pub(crate) fn normalize<T: Real>(x: &mut [T]) -> f64 {
-    let norm = norm_sq(x).sqrt();
-    if norm > 0.0 {
-        for v in x {
-            *v = T::of(v.wide() / norm);
+    let mut norm = norm_sq(x).sqrt();
+    let mut unit = 1.0;
+    if !(norm > UNDERFLOW_NORM && norm.is_finite()) {
+        // The square left the range of f64: measure the vector in units of its largest entry.
+        unit = x.iter().fold(0.0, |peak: f64, v| peak.max(v.wide().abs()));
+        if unit == 0.0 {
+            return 0.0;
         }
+        norm = x.iter().map(|v| (v.wide() / unit).powi(2)).sum::<f64>().sqrt();
     }
-    norm
+    for v in x {
+        *v = T::of(v.wide() / unit / norm);
+    }
+    norm * unit
 }
+
+/// Below this norm the squares of a vector's entries lose digits to underflow.
+const UNDERFLOW_NORM: f64 = 1e-140;
 
 /// Applies `f` to every entry, with the machine's widest vectors. `f` must be `#[inline(always)]`
 /// or a closure over such: that is what lets the loop be compiled for each instruction set.
@@ -267,5 +277,10 @@ mod tests {
         let mut x = [3.0f32, 4.0];
         assert_eq!(normalize(&mut x), 5.0);
         assert_eq!(x, [0.6, 0.8]);
+        for size in [1e200, 1e-200, 1e300] {
+            let mut x = [3.0 * size, 4.0 * size];
+            assert!((normalize(&mut x) / (5.0 * size) - 1.0).abs() < 1e-14);
+            assert!((x[0] - 0.6).abs() < 1e-15 && (x[1] - 0.8).abs() < 1e-15);
+        }
     }
 }

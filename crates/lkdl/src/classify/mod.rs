@@ -28,7 +28,7 @@ pub trait Classify<T: Real> {
 }
 
 /// What a classifier says of a set of samples.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Predictions {
     /// The class index of every sample.
     pub labels: Vec<usize>,

@@ -12,7 +12,7 @@ use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 
 /// Starting atoms.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub enum InitialAtoms<T: Real> {
     /// Random distinct non-zero samples; if there are too few, mixtures of random pairs of them

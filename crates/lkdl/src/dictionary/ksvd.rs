@@ -46,7 +46,7 @@ pub enum AtomOrder {
 }
 
 /// K-SVD's parameters.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct KsvdParams<T: Real> {
     /// m.
     pub n_atoms: usize,

@@ -30,7 +30,7 @@ pub trait Learner<T: Real>: Sync {
 }
 
 /// A learned dictionary.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Learned<T: Real> {
     /// D, unit columns.
     pub dictionary: Mat<T>,
@@ -64,7 +64,8 @@ impl Stop {
     /// Whether the errors so far end the iteration.
     fn reached(errors: &[f64], tol: f64, max_iters: usize) -> Option<Self> {
         let small = |w: &[f64]| w[0] - w[1] < tol * w[0];
-        let stalled = errors.len() >= 3 && errors[errors.len() - 3..].windows(2).all(small);
+        let stalled =
+            tol > 0.0 && errors.len() >= 3 && errors[errors.len() - 3..].windows(2).all(small);
         if stalled {
             Some(Self::Converged)
         } else {

@@ -20,7 +20,7 @@ use rayon::prelude::*;
 const RIDGE: f64 = 1e-10;
 
 /// MOD's parameters.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct ModParams<T: Real> {
     /// m.
     pub n_atoms: usize,

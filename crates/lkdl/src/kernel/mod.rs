@@ -13,7 +13,7 @@
 //! | exponential χ² | exp(−γ Σ (x−y)²/(x+y)) | x, y ≥ 0 |
 //!
 //! A [`Panel`] holds the right-hand points (landmarks) with what can be computed once; its
-//! [`tile`](Panel::tile) turns a block of samples into kernel values at the cost of a product.
+//! tile turns a block of samples into kernel values at the cost of a product.
 
 mod custom;
 mod panel;

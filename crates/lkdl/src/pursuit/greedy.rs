@@ -36,10 +36,6 @@ impl<T: Real> PaddedGram<T> {
         columns.as_mut().subrows_mut(0, m).copy_from(G);
         Self { columns }
     }
-
-    pub(crate) fn n_atoms(&self) -> usize {
-        self.columns.ncols()
-    }
 }
 
 /// The buffers of one task, reused for all its signals.
