@@ -13,3 +13,6 @@ mod spectrum;
 pub use certificate::{best_rank_errors, relative_error};
 pub use nystroem::{NystroemMap, NystroemParams, Rank, Variant};
 pub use spectrum::Indefinite;
+
+#[cfg(test)]
+mod tests;
