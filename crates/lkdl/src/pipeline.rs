@@ -170,7 +170,8 @@ impl<T: Real, C: Classify<T>> Lkdl<T, C> {
             .step_by(PREDICT_BATCH)
             .map(|start| {
                 let count = PREDICT_BATCH.min(samples.ncols() - start);
-                let F = self.transform(samples.subcols(start, count))?;
+                let F = self.transform(samples.subcols(start, count));
+                let F = F.map_err(|error| in_batch(error, start))?;
                 self.classifier.classify(F.as_ref())
             })
             .collect::<Result<_, _>>()?;
@@ -202,4 +203,12 @@ impl<T: Real, C: Classify<T>> Lkdl<T, C> {
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
+}
+
+/// The error of a batch, with the column as the caller counts it.
+fn in_batch(mut error: LkdlError, start: usize) -> LkdlError {
+    if let LkdlError::NonFinite { col, .. } | LkdlError::NegativeFeature { col, .. } = &mut error {
+        *col += start;
+    }
+    error
 }
