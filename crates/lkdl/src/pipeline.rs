@@ -34,6 +34,7 @@ pub enum MapParams {
 /// A fitted map of any kind.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
+#[allow(clippy::large_enum_variant)] // a model holds one of these, not a list
 pub enum FeatureMap<T: Real> {
     /// Virtual samples are the samples.
     Identity,

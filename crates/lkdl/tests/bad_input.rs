@@ -1,6 +1,6 @@
 //! Bad input, awkward input and extreme input: a typed error that names the value, or the
 //! documented behaviour; never a panic, a NaN or an endless loop.
-#![allow(non_snake_case)]
+#![allow(non_snake_case, clippy::unwrap_used)] // helpers of tests unwrap too
 
 mod common;
 
@@ -475,7 +475,7 @@ impl Case {
                     _ => Rank::Exact(k),
                 },
                 variant,
-                centered: self.seed % 3 == 0,
+                centered: self.seed.is_multiple_of(3),
                 indefinite,
                 memory: None,
                 seed: self.seed,

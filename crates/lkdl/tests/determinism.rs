@@ -1,6 +1,6 @@
 //! Same seed, same machine, same bits: for every sampler, map and learner, whatever the number of
 //! threads.
-#![allow(non_snake_case)]
+#![allow(non_snake_case, clippy::unwrap_used)] // helpers of tests unwrap too
 
 mod common;
 

@@ -1,6 +1,6 @@
 //! Everything after the map uses inner products only: F and QF (Q orthogonal) give the same codes,
 //! residuals and labels, so any factor of the Nyström matrix will do.
-#![allow(non_snake_case)]
+#![allow(non_snake_case, clippy::unwrap_used)] // helpers of tests unwrap too
 
 mod common;
 
@@ -160,7 +160,8 @@ fn every_coder_sees_inner_products_only() {
     let error = OmpParams { target: Target::Error { norm: 0.5, max_atoms: None } };
     let mp = MatchingPursuitParams { max_steps: 12, error_norm: 0.0 };
     let lasso = LassoParams::default();
-    let coders: [(&str, &dyn Fn(&Mat<f64>, &Mat<f64>) -> Encoded<f64>); 5] = [
+    type Coder<'a> = &'a dyn Fn(&Mat<f64>, &Mat<f64>) -> Encoded<f64>;
+    let coders: [(&str, Coder<'_>); 5] = [
         ("Batch-OMP", &|D, X| {
             BatchOmp::new(D.as_ref()).unwrap().encode(X.as_ref(), omp.target).unwrap()
         }),
