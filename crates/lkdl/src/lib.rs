@@ -8,6 +8,7 @@ pub mod kernel;
 mod linalg;
 pub mod map;
 mod matrix;
+mod memory;
 mod pipeline;
 pub mod prepare;
 pub mod pursuit;
@@ -20,6 +21,7 @@ mod vector;
 
 pub use error::{LkdlError, Warning};
 pub use kernel::{Kernel, Panel};
+pub use memory::{MemoryPlan, StageMemory};
 pub use pipeline::{FeatureMap, Lkdl, LkdlParams, MapParams};
 pub use real::Real;
 
@@ -32,6 +34,7 @@ pub mod prelude {
     pub use crate::error::{LkdlError, Warning};
     pub use crate::kernel::{Kernel, Panel};
     pub use crate::map::{NystroemMap, NystroemParams, Rank, Variant};
+    pub use crate::memory::{MemoryPlan, StageMemory};
     pub use crate::pipeline::{FeatureMap, Lkdl, LkdlParams, MapParams};
     pub use crate::prepare::{Preparation, PrepareParams, Step};
     pub use crate::pursuit::{BatchOmp, Codes, Encoded, Target};

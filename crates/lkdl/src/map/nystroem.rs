@@ -45,7 +45,7 @@ pub enum Rank {
 }
 
 /// k when nothing is said: as good as any larger one on the paper's digits.
-const STANDARD_RANK: usize = 256;
+pub(crate) const STANDARD_RANK: usize = 256;
 
 /// The Nyström map's parameters.
 #[derive(Debug, Clone, PartialEq)]

@@ -424,10 +424,38 @@ impl LandmarkParams {
         Ok(landmarks)
     }
 
+    /// Bytes that choosing c of N samples needs beside the samples.
+    pub(crate) fn selection_bytes<T: Real>(
+        &self,
+        n_features: usize,
+        n_samples: usize,
+        n_landmarks: usize,
+    ) -> u64 {
+        let value = size_of::<T>() as u64;
+        let per_sample = 32 * n_samples as u64; // hashes, weights and keys
+        let pivoting = matches!(
+            self.sampler,
+            Sampler::RpCholesky
+                | Sampler::GreedyCholesky
+                | Sampler::Hybrid { .. }
+                | Sampler::KMeans { seeding: Seeding::RpCholesky, .. }
+        ) || matches!(self.n_landmarks, LandmarkCount::Auto { .. });
+        let pilot = self.pilot_size::<T>(n_samples, n_landmarks).unwrap_or(n_samples) as u64;
+        let copied = if pilot < n_samples as u64 { pilot * n_features as u64 * value } else { 0 };
+        let factor = if pivoting { pilot * factor_row_bytes::<T>(n_landmarks) + copied } else { 0 };
+        let lloyd = match self.sampler {
+            Sampler::Hybrid { .. } | Sampler::KMeans { .. } => {
+                kmeans::samples_drawn(n_samples, n_landmarks) as u64 * n_features as u64 * value
+            }
+            _ => 0,
+        };
+        per_sample + factor.max(lloyd)
+    }
+
     /// How many samples the N·c factor may cover: all, or as many as fit, but at least 20c.
     fn pilot_size<T: Real>(&self, n: usize, n_landmarks: usize) -> Result<usize, LkdlError> {
         let Some(budget) = self.memory else { return Ok(n) };
-        let row = n_landmarks as u64 * size_of::<T>() as u64;
+        let row = factor_row_bytes::<T>(n_landmarks);
         let fits = usize::try_from(budget / row).unwrap_or(usize::MAX).min(n);
         let fewest = (PILOT_PER_LANDMARK * n_landmarks).min(n);
         if fits < fewest {
@@ -466,6 +494,13 @@ impl LandmarkParams {
         landmarks.warnings.splice(0..0, seeds.warnings);
         Ok(landmarks)
     }
+}
+
+/// Bytes of one sample's row of the N·c factor. It grows by doubling, so that its old and new
+/// selves are alive together for a moment.
+fn factor_row_bytes<T: Real>(n_landmarks: usize) -> u64 {
+    let row = n_landmarks as u64 * size_of::<T>() as u64;
+    if n_landmarks > rpcholesky::FIRST_ROWS { row * 3 / 2 } else { row }
 }
 
 /// The chosen samples as a data set of their own: a precomputed kernel loses rows too.
