@@ -97,7 +97,7 @@ pub(crate) fn nystroem_stages<T: Real>(
     let virtual_samples = matrix_bytes::<T>(k, n_samples);
     let stage = |stage, bytes| StageMemory { stage, bytes: held + bytes };
     let stages = vec![
-        stage("landmarks", select + points),
+        stage("landmarks", select),
         stage("factor", points + square + matrix_bytes::<T>(c, c) + solve + projection),
         stage("map", points + projection + tiles + virtual_samples),
     ];

@@ -36,6 +36,7 @@ use crate::distinct::distinct;
 use crate::error::{LkdlError, Warning};
 use crate::kernel::{Kernel, Panel};
 use crate::matrix::{Columns, Contiguous, check_samples, check_size, columns_of, gather};
+use crate::memory::matrix_bytes;
 use crate::random::{Stage, sample_without_replacement, stream};
 use crate::real::Real;
 use faer::{Mat, MatRef};
@@ -402,7 +403,7 @@ impl LandmarkParams {
         stop: impl FnMut(&[f64], f64) -> bool,
     ) -> Result<Landmarks<T>, LkdlError> {
         let n = X.ncols();
-        let used = self.pilot_size::<T>(n, n_landmarks)?;
+        let used = self.pilot_size::<T>(X.nrows(), n, n_landmarks)?;
         let pilot = (used < n).then(|| {
             sample_without_replacement(&mut stream(self.seed, Stage::Pilot, 0, 0), n, used)
         });
@@ -431,8 +432,6 @@ impl LandmarkParams {
         n_samples: usize,
         n_landmarks: usize,
     ) -> u64 {
-        let value = size_of::<T>() as u64;
-        let per_sample = 32 * n_samples as u64; // hashes, weights and keys
         let pivoting = matches!(
             self.sampler,
             Sampler::RpCholesky
@@ -440,26 +439,42 @@ impl LandmarkParams {
                 | Sampler::Hybrid { .. }
                 | Sampler::KMeans { seeding: Seeding::RpCholesky, .. }
         ) || matches!(self.n_landmarks, LandmarkCount::Auto { .. });
-        let pilot = self.pilot_size::<T>(n_samples, n_landmarks).unwrap_or(n_samples) as u64;
-        let copied = if pilot < n_samples as u64 { pilot * n_features as u64 * value } else { 0 };
-        let factor = if pivoting { pilot * factor_row_bytes::<T>(n_landmarks) + copied } else { 0 };
+        let pilot = self.pilot_size::<T>(n_features, n_samples, n_landmarks).unwrap_or(n_samples);
+        let copied = if pilot < n_samples { pilot } else { 0 };
+        let factor = if pivoting {
+            pilot as u64 * factor_row_bytes::<T>(n_landmarks)
+                + matrix_bytes::<T>(n_features, copied)
+        } else {
+            0
+        };
         let lloyd = match self.sampler {
             Sampler::Hybrid { .. } | Sampler::KMeans { .. } => {
-                kmeans::samples_drawn(n_samples, n_landmarks) as u64 * n_features as u64 * value
+                matrix_bytes::<T>(n_features, kmeans::samples_drawn(n_samples, n_landmarks))
             }
             _ => 0,
         };
-        per_sample + factor.max(lloyd)
+        fixed_bytes::<T>(n_features, n_samples, n_landmarks) + factor.max(lloyd)
     }
 
     /// How many samples the N·c factor may cover: all, or as many as fit, but at least 20c.
-    fn pilot_size<T: Real>(&self, n: usize, n_landmarks: usize) -> Result<usize, LkdlError> {
-        let Some(budget) = self.memory else { return Ok(n) };
+    fn pilot_size<T: Real>(
+        &self,
+        n_features: usize,
+        n_samples: usize,
+        n_landmarks: usize,
+    ) -> Result<usize, LkdlError> {
+        let Some(budget) = self.memory else { return Ok(n_samples) };
+        let fixed = fixed_bytes::<T>(n_features, n_samples, n_landmarks);
         let row = factor_row_bytes::<T>(n_landmarks);
-        let fits = usize::try_from(budget / row).unwrap_or(usize::MAX).min(n);
-        let fewest = (PILOT_PER_LANDMARK * n_landmarks).min(n);
-        if fits < fewest {
-            let need = fewest as u64 * row;
+        let left = budget.saturating_sub(fixed);
+        if left / row >= n_samples as u64 {
+            return Ok(n_samples);
+        }
+        let with_copy = row + matrix_bytes::<T>(n_features, 1);
+        let fits = (left / with_copy) as usize;
+        let fewest = PILOT_PER_LANDMARK * n_landmarks;
+        if fits < fewest.min(n_samples) {
+            let need = fixed + fewest as u64 * with_copy;
             return Err(LkdlError::Memory { stage: "landmark selection", need, budget });
         }
         Ok(fits)
@@ -494,6 +509,11 @@ impl LandmarkParams {
         landmarks.warnings.splice(0..0, seeds.warnings);
         Ok(landmarks)
     }
+}
+
+/// Hashes, weights and keys of N samples, and the landmarks with the copies a panel keeps.
+fn fixed_bytes<T: Real>(n_features: usize, n_samples: usize, n_landmarks: usize) -> u64 {
+    32 * n_samples as u64 + 4 * matrix_bytes::<T>(n_features, n_landmarks)
 }
 
 /// Bytes of one sample's row of the N·c factor. It grows by doubling, so that its old and new
