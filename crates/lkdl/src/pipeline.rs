@@ -39,7 +39,7 @@ pub enum FeatureMap<T: Real> {
     /// Virtual samples are the samples.
     Identity,
     /// Nyström.
-    Nystroem(NystroemMap<T>),
+    Nystroem(Box<NystroemMap<T>>),
     /// Random Fourier features.
     Fourier(FourierMap<T>),
     /// Fastfood features.
@@ -51,7 +51,7 @@ impl MapParams {
     pub fn fit<T: Real>(&self, samples: MatRef<'_, T>) -> Result<FeatureMap<T>, LkdlError> {
         Ok(match self {
             Self::None => FeatureMap::Identity,
-            Self::Nystroem(params) => FeatureMap::Nystroem(params.fit(samples)?),
+            Self::Nystroem(params) => FeatureMap::Nystroem(Box::new(params.fit(samples)?)),
             Self::Fourier(params) => FeatureMap::Fourier(params.fit(samples.nrows())?),
             Self::Fastfood(params) => FeatureMap::Fastfood(params.fit(samples.nrows())?),
         })

@@ -272,16 +272,9 @@ impl<'a, T: Real> Sweep<'a, T> {
         let Some(rule) = rule else { return };
         let sq_errors = column_sq_norms(columns_of(&self.E));
         let mut G = gram(self.D.as_ref());
-        self.n_replaced += clean(
-            rule,
-            self.X,
-            &mut self.D,
-            &mut G,
-            &self.codes,
-            &sq_errors,
-            &mut self.candidates,
-            &self.replaced,
-        );
+        let (X, candidates) = (self.X, &mut self.candidates);
+        let worst = || candidates.take_worst(&sq_errors).map(|i| col(X, i));
+        self.n_replaced += clean(rule, &mut self.D, &mut G, &self.codes, &self.replaced, worst);
         self.G = Some(G);
     }
 }

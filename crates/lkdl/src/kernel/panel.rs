@@ -457,9 +457,9 @@ fn integer_power<T: Real>(base: T, degree: u32) -> T {
     let (mut result, mut square, mut d) = (T::of(1.0), base, degree);
     while d > 0 {
         if d & 1 == 1 {
-            result = result * square;
+            result *= square;
         }
-        square = square * square;
+        square *= square;
         d >>= 1;
     }
     result

@@ -114,7 +114,7 @@ impl<T: Real> Workspace<T> {
     /// The lowest index outside S with the largest |α|, `peak` as found by the last pass.
     #[inline(always)]
     fn locate<S: Simd>(&self, simd: S, alpha: &[T], peak: T) -> Option<usize> {
-        if !(peak > T::of(0.0)) {
+        if peak <= T::of(0.0) {
             return None;
         }
         // Chosen entries were zeroed after the pass: a peak that was rounding noise on one of

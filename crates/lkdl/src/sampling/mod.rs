@@ -140,7 +140,7 @@ impl Sampler {
 }
 
 /// How many landmarks, chosen how.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct LandmarkParams {
     /// How they are chosen.
     pub sampler: Sampler,
@@ -150,17 +150,6 @@ pub struct LandmarkParams {
     pub seed: u64,
     /// Bytes the largest intermediate matrix may take; `None` for no limit.
     pub memory: Option<u64>,
-}
-
-impl Default for LandmarkParams {
-    fn default() -> Self {
-        Self {
-            sampler: Sampler::default(),
-            n_landmarks: LandmarkCount::default(),
-            seed: 0,
-            memory: None,
-        }
-    }
 }
 
 /// Chosen landmarks.
@@ -407,7 +396,8 @@ impl LandmarkParams {
         let pilot = (used < n).then(|| {
             sample_without_replacement(&mut stream(self.seed, Stage::Pilot, 0, 0), n, used)
         });
-        let restricted = pilot.as_deref().map(|pilot| restrict(kernel, X, pilot));
+        // Never for a precomputed kernel, whose columns alone outweigh the factor.
+        let restricted = pilot.as_deref().map(|pilot| gather(X, pilot));
         let seen = restricted.as_ref().map_or(X, columns_of);
         let run = pivoted_cholesky(kernel, seen, rule, n_landmarks, self.seed, stop)?;
         let mut indices = run.indices.clone();
@@ -521,15 +511,4 @@ fn fixed_bytes<T: Real>(n_features: usize, n_samples: usize, n_landmarks: usize)
 fn factor_row_bytes<T: Real>(n_landmarks: usize) -> u64 {
     let row = n_landmarks as u64 * size_of::<T>() as u64;
     if n_landmarks > rpcholesky::FIRST_ROWS { row * 3 / 2 } else { row }
-}
-
-/// The chosen samples as a data set of their own: a precomputed kernel loses rows too.
-fn restrict<T: Real>(kernel: &Kernel, X: Columns<'_, T>, chosen: &[usize]) -> Mat<T> {
-    let columns = gather(X, chosen);
-    match kernel {
-        Kernel::Precomputed => {
-            Mat::from_fn(chosen.len(), chosen.len(), |r, i| columns[(chosen[r], i)])
-        }
-        _ => columns,
-    }
 }
