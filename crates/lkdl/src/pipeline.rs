@@ -101,8 +101,8 @@ impl<T: Real> FeatureMap<T> {
 ///         ..Default::default()
 ///     }),
 ///     method: ClassDictionariesParams {
-///         learner: KsvdParams { n_atoms: 3, sparsity: 2, ..Default::default() },
-///         sparsity: 2,
+///         learner: KsvdParams { n_atoms: 8, sparsity: 3, ..Default::default() },
+///         sparsity: 3,
 ///     },
 ///     memory: None,
 /// };

@@ -10,10 +10,11 @@ use super::{Classify, Predictions, Train, class_members};
 use crate::dictionary::{Learned, Learner};
 use crate::error::{LkdlError, Warning};
 use crate::matrix::{
-    BLOCK, Columns, Contiguous, check_samples, check_size, col, gather, map_blocks_with, subcols,
+    BLOCK, Columns, Contiguous, check_samples, check_size, col, column_sq_norms, gather,
+    map_blocks_with, subcols,
 };
 use crate::memory::matrix_bytes;
-use crate::pursuit::{BatchOmp, Limits, Scratch};
+use crate::pursuit::{BatchOmp, Limits, Scratch, check_range};
 use crate::real::Real;
 use crate::vector::norm_sq;
 use faer::{Mat, MatRef};
@@ -49,6 +50,7 @@ impl<T: Real, P: Learner<T>> Train<T> for ClassDictionariesParams<P> {
         let members = class_members(labels, samples.ncols())?;
         let X = Contiguous::new(samples);
         let X = X.columns();
+        check_range::<T>(&column_sq_norms(X))?;
         let learned = members
             .par_iter()
             .enumerate()
@@ -159,6 +161,7 @@ impl<T: Real> Classify<T> for ClassDictionaries<T> {
         check_size("samples' n_features", samples.nrows(), n_features)?;
         let X = Contiguous::new(samples);
         let X = X.columns();
+        check_range::<T>(&column_sq_norms(X))?;
         let n_atoms = self.coders.iter().map(BatchOmp::n_atoms).max().unwrap_or(0);
         let scratch = || Scratch::new(n_atoms, self.sparsity.min(n_atoms));
         let blocks = map_blocks_with(X.ncols(), BLOCK, scratch, |scratch, range| {

@@ -81,8 +81,8 @@ impl Predictions {
 /// The sample indices of each class, ascending; every class up to the largest label must have one.
 pub fn class_members(labels: &[usize], n_samples: usize) -> Result<Vec<Vec<usize>>, LkdlError> {
     crate::matrix::check_size("labels' length", labels.len(), n_samples)?;
-    let n_classes = labels.iter().max().map_or(0, |l| l + 1);
-    if n_classes > n_samples {
+    let largest = labels.iter().max();
+    if largest.is_some_and(|&largest| largest >= n_samples) {
         // More classes than samples: some class below the largest label must be empty.
         let mut present = labels.to_vec();
         present.sort_unstable();
@@ -90,7 +90,7 @@ pub fn class_members(labels: &[usize], n_samples: usize) -> Result<Vec<Vec<usize
         let class = present.iter().enumerate().find(|(i, l)| i != *l).map_or(0, |(i, _)| i);
         return Err(LkdlError::EmptyClass { class });
     }
-    let mut members = vec![Vec::new(); n_classes];
+    let mut members = vec![Vec::new(); largest.map_or(0, |largest| largest + 1)];
     for (i, &label) in labels.iter().enumerate() {
         members[label].push(i);
     }
@@ -99,3 +99,6 @@ pub fn class_members(labels: &[usize], n_samples: usize) -> Result<Vec<Vec<usize
         None => Ok(members),
     }
 }
+
+#[cfg(test)]
+mod tests;
