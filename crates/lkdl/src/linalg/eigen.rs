@@ -35,24 +35,6 @@ pub(crate) fn full_eigen(A: MatRef<'_, f64>) -> Result<Eigen, LkdlError> {
     Ok(Eigen { values, vectors })
 }
 
-/// All eigenvalues of a symmetric matrix (lower half read), descending.
-pub(super) fn eigenvalues(A: MatRef<'_, f64>) -> Result<Vec<f64>, LkdlError> {
-    let n = A.nrows();
-    let mut ascending = faer::diag::Diag::<f64>::zeros(n);
-    let scratch =
-        self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::No, Par::Seq, Default::default());
-    self_adjoint_evd(
-        A,
-        ascending.as_mut(),
-        None,
-        Par::Seq,
-        MemStack::new(&mut MemBuffer::new(scratch)),
-        Default::default(),
-    )
-    .map_err(|_| failed())?;
-    finite_descending(&ascending)
-}
-
 /// faer answers NaN input with NaN output, not with an error.
 fn finite_descending(ascending: &faer::diag::Diag<f64>) -> Result<Vec<f64>, LkdlError> {
     let values: Vec<f64> = ascending.column_vector().iter().rev().copied().collect();

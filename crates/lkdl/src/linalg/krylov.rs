@@ -6,12 +6,11 @@
 //!
 //! Stop: the trace that the k leading Ritz values still miss, extrapolated from what the last two
 //! blocks gained, is below [`TRACE_TOLERANCE`] of the trace beyond rank k. Cost 2n²M + 4nM² flops
-//! for a basis of M columns (M ≈ 2.5k on kernel matrices), against ≈ 4/3n³ at a fraction of that
+//! for a basis of M columns (M ≈ 2–2.5k on kernel matrices), against ≈ 4/3n³ at a fraction of that
 //! speed.
 
 use super::{Cholesky, Eigen, full_eigen, par_product, par_product_by_rows};
 use crate::error::LkdlError;
-use crate::linalg::eigen::eigenvalues;
 use crate::random::{Stage, stream};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::householder::{
@@ -26,17 +25,20 @@ use faer::{Accum, Conj, Mat, MatRef, Par};
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
-/// Above this share of n, k eigenpairs cost more by iteration than by the full solve.
-const ITERATIVE_MAX_SHARE: f64 = 0.25;
+/// Above these shares of n, k eigenpairs cost more by iteration than by the full solve: the first
+/// for n below [`LARGE`], where the full solve is quick, the second from there on.
+const ITERATIVE_MAX_SHARE: [f64; 2] = [0.1, 0.25];
+const LARGE: usize = 1200;
 /// Below this size the full solve is always the faster one.
 const ITERATIVE_MIN_SIZE: usize = 384;
-/// Stop when the trace still to be captured falls below this share of the trace beyond rank k.
-const TRACE_TOLERANCE: f64 = 1e-3;
+/// Stop when the trace still to be captured (bounded from above) falls below this share of the
+/// trace beyond rank k.
+const TRACE_TOLERANCE: f64 = 2e-3;
 /// Beyond this share of n the basis has lost its point: solve fully.
 const MAX_BASIS_SHARE: f64 = 0.7;
 /// The basis is first looked at when it has this multiple of k columns, then after every second
 /// block.
-const FIRST_CHECK: f64 = 2.5;
+const FIRST_CHECK: f64 = 2.0;
 /// Columns per block of the basis.
 const MIN_BLOCK: usize = 16;
 const MAX_BLOCK: usize = 128;
@@ -72,7 +74,8 @@ pub(crate) fn eigen_bytes(n: usize, k: usize) -> u64 {
 
 /// Whether k of n eigenpairs are found by iteration.
 fn is_iterative(n: usize, k: usize) -> bool {
-    n >= ITERATIVE_MIN_SIZE && k as f64 <= ITERATIVE_MAX_SHARE * n as f64
+    let share = ITERATIVE_MAX_SHARE[usize::from(n >= LARGE)];
+    n >= ITERATIVE_MIN_SIZE && k as f64 <= share * n as f64
 }
 
 /// The iteration; `None` if the basis would grow past [`MAX_BASIS_SHARE`].
@@ -140,17 +143,36 @@ fn converged_ritz_pairs(
     if size < k + 2 * b {
         return Ok(None);
     }
-    // The eigen-solves read the lower half; T was filled by columns of the upper.
-    let captured_by = |size: usize| -> Result<f64, LkdlError> {
-        Ok(eigenvalues(T.submatrix(0, 0, size, size).transpose())?.iter().take(k).sum())
-    };
+    // The eigen-solve reads the lower half; T was filled by columns of the upper.
     let ritz = full_eigen(T.transpose())?;
+    let S = ritz.vectors.subcols(0, k);
+    let (Some(gain), Some(two_gains)) = (gain_of_last(T, S, b), gain_of_last(T, S, 2 * b)) else {
+        return Ok(None);
+    };
+    let ratio = (gain / (two_gains - gain).max(f64::MIN_POSITIVE)).clamp(0.0, 0.9);
     let captured: f64 = ritz.values.iter().take(k).sum();
-    let (before, last) = (captured_by(size - 2 * b)?, captured_by(size - b)?);
-    let (gain, earlier_gain) = ((captured - last).max(0.0), last - before);
-    let ratio = (gain / earlier_gain.max(f64::MIN_POSITIVE)).clamp(0.0, 0.9);
     let tail = (trace - captured).max(size as f64 * f64::EPSILON * trace);
     Ok((gain * ratio / (1.0 - ratio) <= TRACE_TOLERANCE * tail).then_some(ritz))
+}
+
+/// At most this much of the captured trace came with the last `count` columns of the basis.
+///
+/// With T = [T₁₁ T₁₂; · T₂₂] and the Ritz vectors S = [U; V] cut alike, the span of U captures
+/// tr((UᵀU)⁻¹UᵀT₁₁U) without those columns. TS = SΘ turns the difference to tr Θ into
+/// tr((I − VᵀV)⁻¹UᵀT₁₂V), a few products. `None` if the last columns carry a Ritz vector alone.
+fn gain_of_last(T: MatRef<'_, f64>, S: MatRef<'_, f64>, count: usize) -> Option<f64> {
+    let (kept, k) = (T.nrows() - count, S.ncols());
+    let (U, V) = (S.subrows(0, kept), S.subrows(kept, count));
+    let mut UtU = par_product(V.transpose(), V);
+    for j in 0..k {
+        for i in 0..k {
+            UtU[(i, j)] = f64::from(i == j) - UtU[(i, j)];
+        }
+    }
+    let T12V = par_product(T.submatrix(0, kept, kept, count), V);
+    let mut M = par_product(U.transpose(), T12V.as_ref());
+    Cholesky::new(UtU.as_ref())?.solve(M.as_mut());
+    Some((0..k).map(|j| M[(j, j)]).sum::<f64>().max(0.0))
 }
 
 /// An orthonormal basis of the columns of Y: Cholesky of the Gram matrix, at product speed, and
