@@ -100,14 +100,19 @@ impl<T: Real> FeatureMap<T> {
 ///         ..Default::default()
 ///     }),
 ///     method: ClassDictionariesParams {
-///         learner: KsvdParams { n_atoms: 3, sparsity: 2, ..Default::default() },
+///         learner: KsvdParams { n_atoms: 8, sparsity: 2, ..Default::default() },
 ///         sparsity: 2,
 ///     },
 ///     memory: None,
 /// };
 /// let model = params.fit(samples.as_ref(), &labels)?;
 /// let accuracy = model.predict(samples.as_ref())?.accuracy(&labels)?;
-/// assert!(accuracy > 0.9, "{accuracy}");
+/// assert!(accuracy > 0.95, "{accuracy}");
+///
+/// let linear = LkdlParams { map: MapParams::None, ..params };
+/// let model = linear.fit(samples.as_ref(), &labels)?;
+/// let accuracy = model.predict(samples.as_ref())?.accuracy(&labels)?;
+/// assert!(accuracy < 0.65, "{accuracy}");
 /// # Ok::<(), LkdlError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]

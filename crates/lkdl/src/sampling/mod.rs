@@ -214,16 +214,18 @@ impl LandmarkParams {
     /// Chooses landmarks for `samples` (one per column).
     ///
     /// ```
-    /// use faer::Mat;
-    /// use lkdl::{Kernel, LandmarkParams, Sampler};
+    /// use lkdl::prelude::*;
     ///
-    /// let samples = Mat::from_fn(2, 50, |r, i| ((1 + r) as f64 * i as f64).sin());
-    /// let params =
-    ///     LandmarkParams { sampler: Sampler::RpCholesky, n_landmarks: 10, ..Default::default() };
+    /// let samples = faer::Mat::from_fn(2, 50, |r, i| ((1 + r) as f64 * i as f64).sin());
+    /// let params = LandmarkParams {
+    ///     sampler: Sampler::RpCholesky,
+    ///     n_landmarks: LandmarkCount::Exact(10),
+    ///     ..Default::default()
+    /// };
     /// let landmarks = params.select(&Kernel::Gaussian { sigma: 1.0 }, samples.as_ref())?;
     /// assert_eq!(landmarks.points.ncols(), 10);
     /// assert!(landmarks.trace_error.is_some_and(|error| error < 0.05));
-    /// # Ok::<(), lkdl::LkdlError>(())
+    /// # Ok::<(), LkdlError>(())
     /// ```
     pub fn select<T: Real>(
         &self,
