@@ -192,9 +192,11 @@
 //! - **Precision.** `f32` and `f64` throughout ([`Real`]). Kernel tiles, virtual samples,
 //!   dictionaries and codes live in the type chosen; eigen-solves, pivots, norms and merged sums are
 //!   always `f64`. Every threshold is relative to the data's own scale.
-//! - **Memory.** Nothing is N×N, and C is never stored. Only pivoting samplers hold N·c values, and
-//!   under a budget ([`sampling::LandmarkParams::memory`]) they turn to a pilot sample.
-//!   [`map::certificate`] alone forms more, for error plots, and says so.
+//! - **Memory.** Nothing is N×N, C is never stored, codes are sparse; only pivoting samplers hold
+//!   N·c values. [`LkdlParams::memory_plan`] says beforehand what each stage will need. Under a
+//!   budget ([`LkdlParams::memory`]) pivots come from a pilot sample and an automatic landmark count
+//!   is cut; what still does not fit is an error before any work is done.
+//!   [`map::best_rank_errors`] alone forms K whole, for error plots.
 //! - **Errors.** Bad input is an [`LkdlError`] that names the value and the fix; no NaN comes out.
 //!   What a fit did by rule is a [`Warning`] with its result. The library prints nothing, reads no
 //!   file and no clock, and keeps no global state.
@@ -207,6 +209,7 @@ pub mod kernel;
 mod linalg;
 pub mod map;
 mod matrix;
+mod memory;
 mod pipeline;
 pub mod prepare;
 pub mod pursuit;
@@ -219,6 +222,7 @@ mod vector;
 
 pub use error::{LkdlError, Warning};
 pub use kernel::{Kernel, Panel};
+pub use memory::{MemoryPlan, StageMemory};
 pub use pipeline::{FeatureMap, Lkdl, LkdlParams, MapParams};
 pub use real::Real;
 
@@ -231,6 +235,7 @@ pub mod prelude {
     pub use crate::error::{LkdlError, Warning};
     pub use crate::kernel::{Kernel, Panel};
     pub use crate::map::{NystroemMap, NystroemParams, Rank, Variant};
+    pub use crate::memory::{MemoryPlan, StageMemory};
     pub use crate::pipeline::{FeatureMap, Lkdl, LkdlParams, MapParams};
     pub use crate::prepare::{Preparation, PrepareParams, Step};
     pub use crate::pursuit::{BatchOmp, Codes, Encoded, Target};

@@ -12,9 +12,11 @@ use super::{Classify, Predictions, Train, class_members};
 use crate::dictionary::{Learned, Learner};
 use crate::error::{LkdlError, Warning};
 use crate::matrix::{
-    BLOCK, Columns, Contiguous, check_samples, check_size, col, gather, map_blocks_with, subcols,
+    BLOCK, Columns, Contiguous, check_samples, check_size, col, column_sq_norms, gather,
+    map_blocks_with, subcols,
 };
-use crate::pursuit::{BatchOmp, Limits, Scratch};
+use crate::memory::matrix_bytes;
+use crate::pursuit::{BatchOmp, Limits, Scratch, check_range};
 use crate::real::Real;
 use crate::vector::norm_sq;
 use faer::{Mat, MatRef};
@@ -50,12 +52,23 @@ impl<T: Real, P: Learner<T>> Train<T> for ClassDictionariesParams<P> {
         let members = class_members(labels, samples.ncols())?;
         let X = Contiguous::new(samples);
         let X = X.columns();
+        check_range::<T>(&column_sq_norms(X))?;
         let learned = members
             .par_iter()
             .enumerate()
             .map(|(l, members)| self.learner.learn(gather(X, members).as_ref(), l))
             .collect::<Result<Vec<_>, _>>()?;
         ClassDictionaries::new(learned, self.sparsity)
+    }
+
+    /// As many classes as there are threads are learned at a time.
+    fn training_bytes(&self, n_features: usize, class_sizes: &[usize]) -> u64 {
+        let mut needs: Vec<u64> = class_sizes
+            .iter()
+            .map(|&n| matrix_bytes::<T>(n_features, n) + self.learner.learning_bytes(n_features, n))
+            .collect();
+        needs.sort_unstable_by_key(|&need| std::cmp::Reverse(need));
+        needs.iter().take(rayon::current_num_threads()).sum()
     }
 }
 
@@ -133,11 +146,13 @@ impl<T: Real> WithSimd for Residuals<'_, T> {
         let Scratch { alpha, work } = self.scratch;
         let gram = self.coder.gram();
         let never = |_: &[usize], _: &[f64]| 0.0;
-        let each = self.sq_norms.iter().enumerate();
-        each.map(|(i, &rho0)| {
-            work.pursue(simd, gram, alpha.col_as_slice_mut(i), rho0, self.limits, never)
-        })
-        .collect()
+        let mut residuals = Vec::with_capacity(self.sq_norms.len());
+        // A plain loop: inside an iterator adapter the pursuit would be compiled without SIMD.
+        for (i, &rho0) in self.sq_norms.iter().enumerate() {
+            let alpha = alpha.col_as_slice_mut(i);
+            residuals.push(work.pursue(simd, gram, alpha, rho0, self.limits, never));
+        }
+        residuals
     }
 }
 
@@ -148,6 +163,7 @@ impl<T: Real> Classify<T> for ClassDictionaries<T> {
         check_size("samples' n_features", samples.nrows(), n_features)?;
         let X = Contiguous::new(samples);
         let X = X.columns();
+        check_range::<T>(&column_sq_norms(X))?;
         let n_atoms = self.coders.iter().map(BatchOmp::n_atoms).max().unwrap_or(0);
         let scratch = || Scratch::new(n_atoms, self.sparsity.min(n_atoms));
         let blocks = map_blocks_with(X.ncols(), BLOCK, scratch, |scratch, range| {

@@ -8,6 +8,7 @@ mod class_dictionaries;
 pub use class_dictionaries::{ClassDictionaries, ClassDictionariesParams};
 
 use crate::error::LkdlError;
+use crate::memory::matrix_bytes;
 use crate::real::Real;
 use faer::{Mat, MatRef};
 
@@ -19,6 +20,12 @@ pub trait Train<T: Real> {
 
     /// Trains on `samples` (one per column) with class indices `labels` below the class count.
     fn train(&self, samples: MatRef<'_, T>, labels: &[usize]) -> Result<Self::Model, LkdlError>;
+
+    /// Bytes that training on classes of these sizes needs beside the samples, for the memory
+    /// plan. Unless a method says otherwise: a copy of the samples.
+    fn training_bytes(&self, n_features: usize, class_sizes: &[usize]) -> u64 {
+        matrix_bytes::<T>(n_features, class_sizes.iter().sum())
+    }
 }
 
 /// A trained classifier.
@@ -74,8 +81,8 @@ impl Predictions {
 /// The sample indices of each class, ascending; every class up to the largest label must have one.
 pub fn class_members(labels: &[usize], n_samples: usize) -> Result<Vec<Vec<usize>>, LkdlError> {
     crate::matrix::check_size("labels' length", labels.len(), n_samples)?;
-    let n_classes = labels.iter().max().map_or(0, |l| l + 1);
-    if n_classes > n_samples {
+    let largest = labels.iter().max();
+    if largest.is_some_and(|&largest| largest >= n_samples) {
         // More classes than samples: some class below the largest label must be empty.
         let mut present = labels.to_vec();
         present.sort_unstable();
@@ -83,7 +90,7 @@ pub fn class_members(labels: &[usize], n_samples: usize) -> Result<Vec<Vec<usize
         let class = present.iter().enumerate().find(|(i, l)| i != *l).map_or(0, |(i, _)| i);
         return Err(LkdlError::EmptyClass { class });
     }
-    let mut members = vec![Vec::new(); n_classes];
+    let mut members = vec![Vec::new(); largest.map_or(0, |largest| largest + 1)];
     for (i, &label) in labels.iter().enumerate() {
         members[label].push(i);
     }
@@ -92,3 +99,6 @@ pub fn class_members(labels: &[usize], n_samples: usize) -> Result<Vec<Vec<usize
         None => Ok(members),
     }
 }
+
+#[cfg(test)]
+mod tests;

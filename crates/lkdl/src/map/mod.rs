@@ -21,4 +21,8 @@ mod spectrum;
 
 pub use certificate::{best_rank_errors, relative_error};
 pub use nystroem::{NystroemMap, NystroemParams, Rank, Variant};
+pub(crate) use projection::tile_width;
 pub use spectrum::Indefinite;
+
+#[cfg(test)]
+mod tests;

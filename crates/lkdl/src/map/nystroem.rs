@@ -13,10 +13,10 @@
 //! Cost: 2Ncp + c²p + eig(c) + 2Nck flops; memory O(c² + Bc + kN). Per new sample 2c(p + k).
 
 use super::projection::{cross_gram, mean_virtual_sample, project};
-use super::spectrum::{Indefinite, cut};
+use super::spectrum::{Indefinite, cut, threshold};
 use crate::error::{LkdlError, Warning};
 use crate::kernel::{Kernel, Panel};
-use crate::linalg::{cholesky_with_jitter, convert, leading_eigen, par_product};
+use crate::linalg::{Cholesky, convert, leading_eigen, par_product};
 use crate::matrix::{Columns, Contiguous, check_samples, col, columns_of};
 use crate::real::Real;
 use crate::sampling::{LandmarkCount, LandmarkParams, Landmarks, Sampler};
@@ -30,7 +30,8 @@ pub enum Variant {
     /// The paper's: the k leading eigenpairs of W.
     #[default]
     Standard,
-    /// W = LLᵀ, f = L⁻¹κ(X_R, x): no eigen-solve, k = c.
+    /// W = LLᵀ, f = L⁻¹κ(X_R, x): no eigen-solve, k = c. Where W is singular to rounding or
+    /// indefinite, the factor of all its usable eigenpairs instead.
     Cholesky,
     /// The best rank-k factor of the whole Nyström matrix, from one more pass over the data
     /// (Nc² + ≈ 4c³ flops).
@@ -50,7 +51,7 @@ pub enum Rank {
 }
 
 /// k when nothing is said: as good as any larger one on the paper's digits.
-const STANDARD_RANK: usize = 256;
+pub(crate) const STANDARD_RANK: usize = 256;
 
 /// The Nyström map's parameters.
 #[derive(Debug, Clone, PartialEq)]
@@ -156,13 +157,18 @@ impl NystroemParams {
         let rank = self.rank_for(c)?;
         let W = panel.gram()?;
         let (P, eigenvalues, warnings) = match (self.variant, self.rank) {
-            (Variant::Cholesky, _) => {
-                // f = L⁻¹κ, so Pᵀ = L⁻¹.
-                let factor = cholesky_with_jitter(W.as_ref())?;
-                let mut P = Mat::<f64>::identity(c, c);
-                factor.solve_lower_transpose(P.as_mut());
-                (P, Vec::new(), Vec::new())
-            }
+            (Variant::Cholesky, _) => match cholesky(W.as_ref(), T::EPS) {
+                Some(chol) => {
+                    // f = L⁻¹κ, so Pᵀ = L⁻¹.
+                    let mut P = Mat::<f64>::identity(c, c);
+                    chol.solve_lower_transpose(P.as_mut());
+                    (P, Vec::new(), Vec::new())
+                }
+                None => {
+                    let all = self.spectrum::<T>(&panel, W.as_ref(), c)?;
+                    (whiten(&all.values, &all.vectors), Vec::new(), all.warnings)
+                }
+            },
             (Variant::Standard, Rank::Standard | Rank::Exact(_)) => {
                 let kept = self.spectrum::<T>(&panel, W.as_ref(), rank)?;
                 (whiten(&kept.values, &kept.vectors), kept.values, kept.warnings)
@@ -236,6 +242,14 @@ impl NystroemParams {
             }
         }
     }
+}
+
+/// L of W = LLᵀ; `None` if a pivot is no larger than the rounding of W's values. Its row of L⁻¹
+/// would stretch that rounding into features, and a diagonal shift that hides it would cost the
+/// small eigenvalues that carry information.
+fn cholesky(W: MatRef<'_, f64>, kernel_eps: f64) -> Option<Cholesky> {
+    let floor = threshold(W, kernel_eps, 0.0);
+    Cholesky::new(W).filter(|chol| (0..W.nrows()).all(|i| chol.lower[(i, i)].powi(2) > floor))
 }
 
 /// VΣ^{-1/2}.

@@ -34,7 +34,7 @@ const MIN_PROPOSALS: usize = 64;
 /// run that stops by its error overshoots little; at the end it is a tenth of c.
 const PROPOSAL_SHARE: usize = 10;
 /// Rows of F reserved at first, doubled when used up: a run may stop far below its limit.
-const FIRST_ROWS: usize = 1024;
+pub(super) const FIRST_ROWS: usize = 1024;
 
 /// How the next pivot is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
