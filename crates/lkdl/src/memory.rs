@@ -59,12 +59,14 @@ pub(crate) fn matrix_bytes<T>(rows: usize, cols: usize) -> u64 {
 }
 
 /// The stages of fitting a Nyström map on N samples of p features, and the dimension k of its
-/// virtual samples. `held` bytes are alive throughout.
+/// virtual samples. `held` bytes are alive throughout;
+/// every thread has its own tile.
 pub(crate) fn nystroem_stages<T: Real>(
     params: &NystroemParams,
     n_features: usize,
     n_samples: usize,
     held: u64,
+    threads: usize,
 ) -> Result<(Vec<StageMemory>, usize), LkdlError> {
     let c = params.n_landmarks.limit(n_samples)?;
     let k = match params.rank {
@@ -91,7 +93,7 @@ pub(crate) fn nystroem_stages<T: Real>(
         _ => eigen_bytes(c, c),
     };
     let projection = matrix_bytes::<T>(c, k) + matrix_bytes::<f64>(c, k);
-    let tiles = rayon::current_num_threads() as u64
+    let tiles = threads as u64
         * (matrix_bytes::<T>(c, tile_width::<T>(c))
             + matrix_bytes::<T>(n_features, tile_width::<T>(c)));
     let virtual_samples = matrix_bytes::<T>(k, n_samples);

@@ -152,7 +152,9 @@ impl<M> LkdlParams<M> {
         let class_sizes: Vec<usize> = members.iter().map(Vec::len).collect();
         let map_params = self.map_within_budget::<T>(samples.nrows(), &class_sizes)?;
         if let Some(budget) = self.memory {
-            self.plan_with::<T>(&map_params, samples.nrows(), &class_sizes)?.check(budget)?;
+            let threads = rayon::current_num_threads();
+            self.plan_with::<T>(&map_params, samples.nrows(), &class_sizes, threads)?
+                .check(budget)?;
         }
         let preparation = self.prepare.fit(samples)?;
         let prepared = preparation.apply(samples)?;
@@ -180,7 +182,7 @@ impl<M> LkdlParams<M> {
         M: Train<T>,
     {
         let map = self.map_within_budget::<T>(n_features, class_sizes)?;
-        self.plan_with::<T>(&map, n_features, class_sizes)
+        self.plan_with::<T>(&map, n_features, class_sizes, rayon::current_num_threads())
     }
 
     fn plan_with<T: Real>(
@@ -188,6 +190,7 @@ impl<M> LkdlParams<M> {
         map: &MapParams,
         n_features: usize,
         class_sizes: &[usize],
+        threads: usize,
     ) -> Result<MemoryPlan, LkdlError>
     where
         M: Train<T>,
@@ -198,7 +201,8 @@ impl<M> LkdlParams<M> {
         let k = match map {
             MapParams::None => n_features,
             MapParams::Nystroem(params) => {
-                let (more, k) = nystroem_stages::<T>(params, n_features, n_samples, prepared)?;
+                let (more, k) =
+                    nystroem_stages::<T>(params, n_features, n_samples, prepared, threads)?;
                 stages.extend(more);
                 k
             }
@@ -210,7 +214,7 @@ impl<M> LkdlParams<M> {
             }
         };
         let F = matrix_bytes::<T>(k, n_samples);
-        let bytes = F + self.method.training_bytes(k, class_sizes);
+        let bytes = F + self.method.training_bytes(k, class_sizes, threads);
         stages.push(StageMemory { stage: "learn", bytes });
         Ok(MemoryPlan { stages })
     }
@@ -233,7 +237,8 @@ impl<M> LkdlParams<M> {
         let within = NystroemParams { memory, ..params.clone() };
         let fits = |params: &NystroemParams| {
             let map = MapParams::Nystroem(params.clone());
-            Ok(self.plan_with::<T>(&map, n_features, class_sizes)?.check(budget).is_ok())
+            // for one thread, so that the model does not depend on how many there are
+            Ok(self.plan_with::<T>(&map, n_features, class_sizes, 1)?.check(budget).is_ok())
         };
         Ok(MapParams::Nystroem(cut_landmarks(&within, n_samples, fits)?))
     }

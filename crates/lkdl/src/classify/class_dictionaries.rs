@@ -62,13 +62,13 @@ impl<T: Real, P: Learner<T>> Train<T> for ClassDictionariesParams<P> {
     }
 
     /// As many classes as there are threads are learned at a time.
-    fn training_bytes(&self, n_features: usize, class_sizes: &[usize]) -> u64 {
+    fn training_bytes(&self, n_features: usize, class_sizes: &[usize], threads: usize) -> u64 {
         let mut needs: Vec<u64> = class_sizes
             .iter()
             .map(|&n| matrix_bytes::<T>(n_features, n) + self.learner.learning_bytes(n_features, n))
             .collect();
         needs.sort_unstable_by_key(|&need| std::cmp::Reverse(need));
-        needs.iter().take(rayon::current_num_threads()).sum()
+        needs.iter().take(threads).sum()
     }
 }
 

@@ -21,9 +21,10 @@ pub trait Train<T: Real> {
     /// Trains on `samples` (one per column) with class indices `labels` below the class count.
     fn train(&self, samples: MatRef<'_, T>, labels: &[usize]) -> Result<Self::Model, LkdlError>;
 
-    /// Bytes that training on classes of these sizes needs beside the samples, for the memory
-    /// plan. Unless a method says otherwise: a copy of the samples.
-    fn training_bytes(&self, n_features: usize, class_sizes: &[usize]) -> u64 {
+    /// Bytes that training on classes of these sizes needs beside the samples with so many threads,
+    /// for the memory plan. Unless a method says otherwise: a copy of the samples.
+    fn training_bytes(&self, n_features: usize, class_sizes: &[usize], threads: usize) -> u64 {
+        let _ = threads;
         matrix_bytes::<T>(n_features, class_sizes.iter().sum())
     }
 }
