@@ -6,11 +6,11 @@ help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 test: ## all tests: units, invariants, real data (LKDL_DATA_DIR), documentation, examples
-	cargo test --workspace --all-targets
+	cargo test --workspace --tests --benches
 	cargo test --workspace --doc
+	cargo build --profile test -p lkdl $(addprefix --example ,$(EXAMPLES))
 	@set -e; for example in $(EXAMPLES); do \
-		echo "cargo run --profile test -p lkdl --example $$example"; \
-		cargo run --quiet --profile test -p lkdl --example $$example; \
+		echo "== $$example"; cargo run --quiet --profile test -p lkdl --example $$example; \
 	done
 
 lint: ## formatting, clippy and documentation, warnings are errors
