@@ -1,6 +1,8 @@
 //! One dictionary per class; the class that represents a sample best wins. LKDL Eq. (25):
 //!
-//! $$\text{label}(f)=\arg\min_l\ \|f-D_l\gamma_l\|_2^2,\qquad \|\gamma_l\|_0\le q$$
+//! ```math
+//! \text{label}(f)=\arg\min_l\ \|f-D_l\gamma_l\|_2^2,\qquad \|\gamma_l\|_0\le q
+//! ```
 //!
 //! The residual comes out of the pursuit itself (ρ), so no code is solved for and no signal is
 //! reconstructed. Training is any [`Learner`], once per class, in parallel over classes. Cost of

@@ -1,6 +1,8 @@
 //! Lloyd's k-means: the landmarks are centres, not samples.
 //!
-//! $$\min_{\mu}\sum_i\min_j\|x_i-\mu_j\|^2$$
+//! ```math
+//! \min_{\mu}\sum_i\min_j\|x_i-\mu_j\|^2
+//! ```
 //! Assignment by products: the nearest centre maximises x_iᵀμ_j − ½‖μ_j‖²; per iteration 2Ncp
 //! flops, O(cp + N) memory. Stop: labels unchanged, or the inertia falls by less than `tol`
 //! (relative), or `max_iters` steps. An empty cluster restarts at the sample farthest from its own

@@ -215,7 +215,7 @@ impl LandmarkParams {
     /// let landmarks = params.select(&Kernel::Gaussian { sigma: 1.0 }, samples.as_ref())?;
     /// assert_eq!(landmarks.points.ncols(), 10);
     /// assert!(landmarks.trace_error.is_some_and(|error| error < 0.05));
-    /// # Ok::<(), lkdl::LkdlError>(())
+    /// # Ok::<(), LkdlError>(())
     /// ```
     pub fn select<T: Real>(
         &self,

@@ -1,8 +1,10 @@
 //! Pivoted partial Cholesky of the kernel matrix: K ≈ FᵀF with pivots drawn by what is missing.
 //!
 //! Chen, Epperly, Tropp & Webber (RPCholesky): with d the residual diagonal,
-//! $$s\sim d/\textstyle\sum d,\quad g=K_{:,s}-F^\top F_{:,s},\quad f=g/\sqrt{g_s},\quad
-//! d\leftarrow d-f^2.$$
+//! ```math
+//! s\sim d/\textstyle\sum d,\quad g=K_{:,s}-F^\top F_{:,s},\quad f=g/\sqrt{g_s},\quad
+//! d\leftarrow d-f^2.
+//! ```
 //! Then FᵀF = CW†Cᵀ, the Nyström matrix of the pivots, and Σd = tr(K − FᵀF) is its exact error.
 //!
 //! Accelerated form (Epperly, Tropp & Webber 2024), same law: draw b proposals from d at once,
