@@ -1,16 +1,26 @@
-.PHONY: help test lint bench
+.PHONY: help test lint doc bench
+
+EXAMPLES := quickstart kernelize custom_kernel
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 test: ## all tests: units, invariants, real data (LKDL_DATA_DIR), documentation, examples
-	cargo test --workspace --all-targets
+	cargo test --workspace --tests --benches
 	cargo test --workspace --doc
+	cargo build --profile test -p lkdl $(addprefix --example ,$(EXAMPLES))
+	@set -e; for example in $(EXAMPLES); do \
+		echo "== $$example"; cargo run --quiet --profile test -p lkdl --example $$example; \
+	done
 
 lint: ## formatting, clippy and documentation, warnings are errors
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+doc: ## the library's documentation with typeset equations, in target/doc
+	RUSTDOCFLAGS="-D warnings --html-in-header $(CURDIR)/crates/lkdl/katex-header.html" \
+		cargo doc --workspace --no-deps
 
 bench: ## timed kernels (criterion) and the roofline table
 	cargo bench -p lkdl

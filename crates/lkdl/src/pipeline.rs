@@ -10,6 +10,7 @@ use crate::map::fastfood::{FastfoodMap, FastfoodParams};
 use crate::map::fourier::{FourierMap, FourierParams};
 use crate::map::nystroem::{NystroemMap, NystroemParams};
 use crate::matrix::check_samples;
+use crate::memory::{MemoryPlan, StageMemory, cut_landmarks, matrix_bytes, nystroem_stages};
 use crate::prepare::{Preparation, PrepareParams};
 use crate::real::Real;
 use faer::{Mat, MatRef};
@@ -34,12 +35,11 @@ pub enum MapParams {
 /// A fitted map of any kind.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-#[allow(clippy::large_enum_variant)] // a model holds one of these, not a list
 pub enum FeatureMap<T: Real> {
     /// Virtual samples are the samples.
     Identity,
     /// Nyström.
-    Nystroem(NystroemMap<T>),
+    Nystroem(Box<NystroemMap<T>>),
     /// Random Fourier features.
     Fourier(FourierMap<T>),
     /// Fastfood features.
@@ -51,7 +51,7 @@ impl MapParams {
     pub fn fit<T: Real>(&self, samples: MatRef<'_, T>) -> Result<FeatureMap<T>, LkdlError> {
         Ok(match self {
             Self::None => FeatureMap::Identity,
-            Self::Nystroem(params) => FeatureMap::Nystroem(params.fit(samples)?),
+            Self::Nystroem(params) => FeatureMap::Nystroem(Box::new(params.fit(samples)?)),
             Self::Fourier(params) => FeatureMap::Fourier(params.fit(samples.nrows())?),
             Self::Fastfood(params) => FeatureMap::Fastfood(params.fit(samples.nrows())?),
         })
@@ -108,7 +108,12 @@ impl<T: Real> FeatureMap<T> {
 /// };
 /// let model = params.fit(samples.as_ref(), &labels)?;
 /// let accuracy = model.predict(samples.as_ref())?.accuracy(&labels)?;
-/// assert!(accuracy > 0.9, "{accuracy}");
+/// assert!(accuracy > 0.95, "{accuracy}");
+///
+/// let linear = LkdlParams { map: MapParams::None, ..params };
+/// let model = linear.fit(samples.as_ref(), &labels)?;
+/// let accuracy = model.predict(samples.as_ref())?.accuracy(&labels)?;
+/// assert!(accuracy < 0.65, "{accuracy}");
 /// # Ok::<(), LkdlError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -143,11 +148,18 @@ impl<M> LkdlParams<M> {
         M: Train<T>,
     {
         check_samples(samples, "samples")?;
-        class_members(labels, samples.ncols())?;
+        let members = class_members(labels, samples.ncols())?;
+        let class_sizes: Vec<usize> = members.iter().map(Vec::len).collect();
+        let map_params = self.map_within_budget::<T>(samples.nrows(), &class_sizes)?;
+        if let Some(budget) = self.memory {
+            let threads = rayon::current_num_threads();
+            self.plan_with::<T>(&map_params, samples.nrows(), &class_sizes, threads)?
+                .check(budget)?;
+        }
         let preparation = self.prepare.fit(samples)?;
         let prepared = preparation.apply(samples)?;
         let mut warnings: Vec<Warning> = prepared.warning().into_iter().collect();
-        let map = self.map.fit(prepared.samples.as_ref())?;
+        let map = map_params.fit(prepared.samples.as_ref())?;
         // `consume` frees the prepared samples before training starts.
         let virtual_samples = map.consume(prepared.samples)?;
         if let FeatureMap::Nystroem(map) = &map {
@@ -155,6 +167,80 @@ impl<M> LkdlParams<M> {
         }
         let classifier = self.method.train(virtual_samples.as_ref(), labels)?;
         Ok(Lkdl { preparation, map, classifier, warnings })
+    }
+}
+
+impl<M> LkdlParams<M> {
+    /// What [`LkdlParams::fit`] will need on classes of these sizes, stage by stage, beside the
+    /// caller's samples. With an automatic landmark count this is the most it can come to.
+    pub fn memory_plan<T: Real>(
+        &self,
+        n_features: usize,
+        class_sizes: &[usize],
+    ) -> Result<MemoryPlan, LkdlError>
+    where
+        M: Train<T>,
+    {
+        let map = self.map_within_budget::<T>(n_features, class_sizes)?;
+        self.plan_with::<T>(&map, n_features, class_sizes, rayon::current_num_threads())
+    }
+
+    fn plan_with<T: Real>(
+        &self,
+        map: &MapParams,
+        n_features: usize,
+        class_sizes: &[usize],
+        threads: usize,
+    ) -> Result<MemoryPlan, LkdlError>
+    where
+        M: Train<T>,
+    {
+        let n_samples = class_sizes.iter().sum();
+        let prepared = matrix_bytes::<T>(n_features, n_samples);
+        let mut stages = vec![StageMemory { stage: "prepare", bytes: prepared }];
+        let k = match map {
+            MapParams::None => n_features,
+            MapParams::Nystroem(params) => {
+                let (more, k) =
+                    nystroem_stages::<T>(params, n_features, n_samples, prepared, threads)?;
+                stages.extend(more);
+                k
+            }
+            MapParams::Fourier(FourierParams { rank, .. })
+            | MapParams::Fastfood(FastfoodParams { rank, .. }) => {
+                let F = matrix_bytes::<T>(*rank, n_samples);
+                stages.push(StageMemory { stage: "map", bytes: prepared + F });
+                *rank
+            }
+        };
+        let F = matrix_bytes::<T>(k, n_samples);
+        let bytes = F + self.method.training_bytes(k, class_sizes, threads);
+        stages.push(StageMemory { stage: "learn", bytes });
+        Ok(MemoryPlan { stages })
+    }
+
+    /// The map's parameters, adapted to the budget where they leave room for it.
+    fn map_within_budget<T: Real>(
+        &self,
+        n_features: usize,
+        class_sizes: &[usize],
+    ) -> Result<MapParams, LkdlError>
+    where
+        M: Train<T>,
+    {
+        let (MapParams::Nystroem(params), Some(budget)) = (&self.map, self.memory) else {
+            return Ok(self.map.clone());
+        };
+        let n_samples = class_sizes.iter().sum();
+        let left = budget.saturating_sub(matrix_bytes::<T>(n_features, n_samples));
+        let memory = Some(params.memory.unwrap_or(left).min(left));
+        let within = NystroemParams { memory, ..params.clone() };
+        let fits = |params: &NystroemParams| {
+            let map = MapParams::Nystroem(params.clone());
+            // for one thread, so that the model does not depend on how many there are
+            Ok(self.plan_with::<T>(&map, n_features, class_sizes, 1)?.check(budget).is_ok())
+        };
+        Ok(MapParams::Nystroem(cut_landmarks(&within, n_samples, fits)?))
     }
 }
 

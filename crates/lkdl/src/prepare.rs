@@ -7,8 +7,8 @@
 //! | `l2` | x/‖x‖₂ | nothing |
 //! | `standardize` | (x − μ)/s, per feature | μ = mean, s = standard deviation over samples |
 //!
-//! USPS in the paper: `center,l2`; MNIST: `l2`. A sample that a step turns into zero stays zero and
-//! is counted. Means, deviations and norms are `f64`; one pass over the samples per step, O(pN),
+//! The published experiments: `center,l2` on USPS (the paper's text names `l2` alone), `l2` on
+//! MNIST. A sample that a step turns into zero stays zero and is counted. Means, deviations and norms are `f64`; one pass over the samples per step, O(pN),
 //! two for fitting `standardize`.
 
 use crate::error::{LkdlError, Warning};

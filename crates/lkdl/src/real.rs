@@ -18,7 +18,15 @@ mod sealed {
 /// Products, kernel tiles, virtual samples and codes live in this type; eigen-solves, pivots,
 /// norms and merged sums are always `f64`.
 pub trait Real:
-    RealField + Float + Default + Send + Sync + std::iter::Sum + std::fmt::LowerExp + sealed::Sealed
+    RealField
+    + Float
+    + Default
+    + Send
+    + Sync
+    + std::iter::Sum
+    + std::fmt::LowerExp
+    + sealed::Sealed
+    + 'static
 {
     /// `"f32"` or `"f64"`.
     const NAME: &'static str;

@@ -196,15 +196,15 @@ pub(crate) fn sum_zip<T: Real>(x: &[T], y: &[T], f: impl Fn(T, T) -> T) -> T {
             let mut acc = [T::of(0.0); LANES];
             for (x, y) in a.iter().zip(b) {
                 for u in 0..LANES {
-                    acc[u] = acc[u] + (self.2)(x[u], y[u]);
+                    acc[u] += (self.2)(x[u], y[u]);
                 }
             }
             let mut sum = T::of(0.0);
             for v in acc {
-                sum = sum + v;
+                sum += v;
             }
             for (&x, &y) in a_tail.iter().zip(b_tail) {
-                sum = sum + (self.2)(x, y);
+                sum += (self.2)(x, y);
             }
             sum
         }

@@ -1,6 +1,8 @@
 //! One dictionary per class; the class that represents a sample best wins. LKDL Eq. (25):
 //!
-//! $$\text{label}(f)=\arg\min_l\ \|f-D_l\gamma_l\|_2^2,\qquad \|\gamma_l\|_0\le q$$
+//! ```math
+//! \text{label}(f)=\arg\min_l\ \|f-D_l\gamma_l\|_2^2,\qquad \|\gamma_l\|_0\le q
+//! ```
 //!
 //! The residual comes out of the pursuit itself (ρ), so no code is solved for and no signal is
 //! reconstructed. Training is any [`Learner`], once per class, in parallel over classes. Cost of
@@ -13,6 +15,7 @@ use crate::matrix::{
     BLOCK, Columns, Contiguous, check_samples, check_size, col, column_sq_norms, gather,
     map_blocks_with, subcols,
 };
+use crate::memory::matrix_bytes;
 use crate::pursuit::{BatchOmp, Limits, Scratch, check_range};
 use crate::real::Real;
 use crate::vector::norm_sq;
@@ -56,6 +59,16 @@ impl<T: Real, P: Learner<T>> Train<T> for ClassDictionariesParams<P> {
             .map(|(l, members)| self.learner.learn(gather(X, members).as_ref(), l))
             .collect::<Result<Vec<_>, _>>()?;
         ClassDictionaries::new(learned, self.sparsity)
+    }
+
+    /// As many classes as there are threads are learned at a time.
+    fn training_bytes(&self, n_features: usize, class_sizes: &[usize], threads: usize) -> u64 {
+        let mut needs: Vec<u64> = class_sizes
+            .iter()
+            .map(|&n| matrix_bytes::<T>(n_features, n) + self.learner.learning_bytes(n_features, n))
+            .collect();
+        needs.sort_unstable_by_key(|&need| std::cmp::Reverse(need));
+        needs.iter().take(threads).sum()
     }
 }
 
@@ -133,11 +146,13 @@ impl<T: Real> WithSimd for Residuals<'_, T> {
         let Scratch { alpha, work } = self.scratch;
         let gram = self.coder.gram();
         let never = |_: &[usize], _: &[f64]| 0.0;
-        let each = self.sq_norms.iter().enumerate();
-        each.map(|(i, &rho0)| {
-            work.pursue(simd, gram, alpha.col_as_slice_mut(i), rho0, self.limits, never)
-        })
-        .collect()
+        let mut residuals = Vec::with_capacity(self.sq_norms.len());
+        // A plain loop: inside an iterator adapter the pursuit would be compiled without SIMD.
+        for (i, &rho0) in self.sq_norms.iter().enumerate() {
+            let alpha = alpha.col_as_slice_mut(i);
+            residuals.push(work.pursue(simd, gram, alpha, rho0, self.limits, never));
+        }
+        residuals
     }
 }
 

@@ -8,6 +8,7 @@ mod class_dictionaries;
 pub use class_dictionaries::{ClassDictionaries, ClassDictionariesParams};
 
 use crate::error::LkdlError;
+use crate::memory::matrix_bytes;
 use crate::real::Real;
 use faer::{Mat, MatRef};
 
@@ -19,6 +20,13 @@ pub trait Train<T: Real> {
 
     /// Trains on `samples` (one per column) with class indices `labels` below the class count.
     fn train(&self, samples: MatRef<'_, T>, labels: &[usize]) -> Result<Self::Model, LkdlError>;
+
+    /// Bytes that training on classes of these sizes needs beside the samples with so many threads,
+    /// for the memory plan. Unless a method says otherwise: a copy of the samples.
+    fn training_bytes(&self, n_features: usize, class_sizes: &[usize], threads: usize) -> u64 {
+        let _ = threads;
+        matrix_bytes::<T>(n_features, class_sizes.iter().sum())
+    }
 }
 
 /// A trained classifier.

@@ -1,9 +1,7 @@
 //! Cleaning: atoms that are near-duplicates of another or hardly used make way for the signals
 //! that the dictionary represents worst.
 
-use super::Candidates;
 use crate::linalg::product_into;
-use crate::matrix::{Columns, col};
 use crate::pursuit::Codes;
 use crate::real::Real;
 use crate::vector::normalize;
@@ -28,17 +26,15 @@ impl Default for Cleaning {
     }
 }
 
-/// Replaces atoms in ascending order, skipping those `replaced` already, and keeps G = DᵀD in
-/// step. Returns how many were replaced.
-pub(super) fn clean<T: Real>(
+/// Replaces atoms in ascending order, skipping those `replaced` already, by the signals that `worst`
+/// yields, and keeps G = DᵀD in step. Returns how many were replaced.
+pub(super) fn clean<'a, T: Real>(
     rule: Cleaning,
-    X: Columns<'_, T>,
     D: &mut Mat<T>,
     G: &mut Mat<T>,
     codes: &Codes<T>,
-    sq_errors: &[f64],
-    candidates: &mut Candidates,
     replaced: &[bool],
+    mut worst: impl FnMut() -> Option<&'a [T]>,
 ) -> usize {
     let uses = count_uses(codes);
     let mut n_replaced = 0;
@@ -50,8 +46,8 @@ pub(super) fn clean<T: Real>(
         if uses[j] >= rule.min_uses && !coherent() {
             continue;
         }
-        let Some(i) = candidates.take_worst(sq_errors) else { break };
-        set_atom(D, j, col(X, i));
+        let Some(x) = worst() else { break };
+        set_atom(D, j, x);
         refresh_gram(D, G, j);
         n_replaced += 1;
     }

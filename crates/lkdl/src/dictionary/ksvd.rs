@@ -13,7 +13,9 @@
 //! Per iteration 2mkN + m²k + Nm(q²−1) flops to code, 10kNq to update (approximate).
 
 use super::clean::{Cleaning, clean, set_atom};
-use super::{Candidates, InitialAtoms, Learned, Learner, Stop, check_problem, residuals};
+use super::{
+    Candidates, InitialAtoms, Learned, Learner, Stop, alternating_bytes, check_problem, residuals,
+};
 use crate::error::LkdlError;
 use crate::linalg::{full_eigen, gram};
 use crate::matrix::{Columns, Contiguous, col, column_sq_norms, columns_of, frobenius_sq};
@@ -117,6 +119,10 @@ impl<T: Real> Learner<T> for KsvdParams<T> {
             }
         };
         Ok(Learned { dictionary: state.D, errors, stop, n_replaced, warnings })
+    }
+
+    fn learning_bytes(&self, n_features: usize, n_samples: usize) -> u64 {
+        alternating_bytes::<T>(n_features, n_samples, self.n_atoms, self.sparsity)
     }
 }
 
@@ -266,16 +272,9 @@ impl<'a, T: Real> Sweep<'a, T> {
         let Some(rule) = rule else { return };
         let sq_errors = column_sq_norms(columns_of(&self.E));
         let mut G = gram(self.D.as_ref());
-        self.n_replaced += clean(
-            rule,
-            self.X,
-            &mut self.D,
-            &mut G,
-            &self.codes,
-            &sq_errors,
-            &mut self.candidates,
-            &self.replaced,
-        );
+        let (X, candidates) = (self.X, &mut self.candidates);
+        let worst = || candidates.take_worst(&sq_errors).map(|i| col(X, i));
+        self.n_replaced += clean(rule, &mut self.D, &mut G, &self.codes, &self.replaced, worst);
         self.G = Some(G);
     }
 }

@@ -16,6 +16,7 @@ pub use optimal_directions::ModParams;
 
 use crate::error::{LkdlError, Warning};
 use crate::matrix::{BLOCK, Columns, check_samples, col, columns_of};
+use crate::memory::matrix_bytes;
 use crate::pursuit::{BatchOmp, Codes, Encoded, Target};
 use crate::real::Real;
 use crate::vector::{axpy, norm_sq};
@@ -27,6 +28,26 @@ pub trait Learner<T: Real>: Sync {
     /// Learns from all columns of `samples`. `stream` tells apart dictionaries that are learned
     /// with one seed, such as those of several classes.
     fn learn(&self, samples: MatRef<'_, T>, stream: usize) -> Result<Learned<T>, LkdlError>;
+
+    /// Bytes that learning from so many samples needs beside them, for the memory plan. Unless a
+    /// learner says otherwise: one residual per sample.
+    fn learning_bytes(&self, n_features: usize, n_samples: usize) -> u64 {
+        matrix_bytes::<T>(n_features, n_samples)
+    }
+}
+
+/// E, D, two Gram matrices and the codes of a learner that alternates coding and update.
+fn alternating_bytes<T: Real>(
+    n_features: usize,
+    n_samples: usize,
+    n_atoms: usize,
+    sparsity: usize,
+) -> u64 {
+    let entry = (size_of::<T>() + size_of::<u32>() + 2 * size_of::<usize>()) as u64;
+    matrix_bytes::<T>(n_features, n_samples + 2 * n_atoms)
+        + 3 * matrix_bytes::<T>(n_atoms, n_atoms)
+        + matrix_bytes::<T>(n_atoms, BLOCK)
+        + (n_samples * sparsity) as u64 * entry
 }
 
 /// A learned dictionary.

@@ -6,10 +6,13 @@
 //! m³/3 + 2km² flops.
 
 use super::clean::set_atom;
-use super::{Candidates, InitialAtoms, Learned, Learner, Stop, check_problem, residuals};
+use super::{
+    Candidates, InitialAtoms, Learned, Learner, Stop, alternating_bytes, check_problem, residuals,
+};
 use crate::error::LkdlError;
 use crate::linalg::{Cholesky, cholesky_with_jitter};
 use crate::matrix::{Columns, Contiguous, col, column_sq_norms, columns_of, frobenius_sq};
+use crate::memory::matrix_bytes;
 use crate::pursuit::{BatchOmp, Codes};
 use crate::real::Real;
 use crate::vector::norm_sq;
@@ -77,6 +80,11 @@ impl<T: Real> Learner<T> for ModParams<T> {
             }
         };
         Ok(Learned { dictionary: D, errors, stop, n_replaced, warnings })
+    }
+
+    fn learning_bytes(&self, n_features: usize, n_samples: usize) -> u64 {
+        alternating_bytes::<T>(n_features, n_samples, self.n_atoms, self.sparsity)
+            + 3 * matrix_bytes::<f64>(self.n_atoms, self.n_atoms)
     }
 }
 

@@ -11,6 +11,8 @@
 //! | sigmoid | tanh(a·xᵀy+b) | in general not |
 //! | additive χ² | Σ 2xy/(x+y), 0/0 = 0 | x, y ≥ 0 |
 //! | exponential χ² | exp(−γ Σ (x−y)²/(x+y)) | x, y ≥ 0 |
+//! | normalized | κ(x,y)/√(κ(x,x)κ(y,y)) of another | as the other |
+//! | precomputed, custom | the caller's | the caller's claim, checked on the landmarks |
 //!
 //! A [`Panel`] holds the right-hand points (landmarks) with what can be computed once; its
 //! tile turns a block of samples into kernel values at the cost of a product.

@@ -7,12 +7,12 @@ use super::Kernel;
 use crate::error::LkdlError;
 use crate::linalg::product_into;
 use crate::matrix::{
-    BLOCK, Columns, Contiguous, check_samples, check_size, col, columns_of, gather, map_blocks,
-    subcols,
+    BLOCK, Columns, Contiguous, check_samples, check_size, col, columns_of, gather, subcols,
 };
 use crate::real::Real;
-use crate::vector::{map_in_place, norm_sq, normalize, sum_zip, zip_in_place};
+use crate::vector::{all_finite, map_in_place, norm_sq, normalize, sum_zip, zip_in_place};
 use faer::{Mat, MatMut, MatRef};
+use rayon::prelude::*;
 
 /// Points y_1 … y_c ready to be compared with blocks of samples.
 #[derive(Debug, Clone)]
@@ -163,7 +163,7 @@ impl<T: Real> Panel<T> {
         let X = Contiguous::new(samples);
         let mut out = Mat::zeros(self.len(), samples.ncols());
         self.evaluate_into(X.columns(), out.as_mut())?;
-        match first_non_finite(out.as_ref()) {
+        match first_non_finite(&out) {
             Some(value) => Err(self.overflow(value)),
             None => Ok(out),
         }
@@ -175,7 +175,6 @@ impl<T: Real> Panel<T> {
         X: Columns<'_, T>,
         out: MatMut<'_, T>,
     ) -> Result<(), LkdlError> {
-        use rayon::prelude::*;
         out.par_col_chunks_mut(BLOCK).enumerate().try_for_each(|(t, mut tile)| {
             let range = t * BLOCK..t * BLOCK + tile.ncols();
             self.tile(subcols(X, range), tile.as_mut(), &mut Vec::new())
@@ -197,17 +196,11 @@ impl<T: Real> Panel<T> {
                 self.kernel.diag(points)?
             }
         };
-        let mut W = Mat::<f64>::zeros(c, c);
-        let halves = map_blocks(c, BLOCK, |range| {
-            Mat::from_fn(c, range.len(), |i, j| {
-                let j = range.start + j;
-                if i == j { diag[i] } else { 0.5 * (tile[(i, j)].wide() + tile[(j, i)].wide()) }
-            })
-        });
-        for (t, half) in halves.iter().enumerate() {
-            W.as_mut().subcols_mut(t * BLOCK, half.ncols()).copy_from(half);
+        let mut W = symmetrized(&tile);
+        for (j, &value) in diag.iter().enumerate() {
+            W[(j, j)] = value;
         }
-        match first_non_finite(W.as_ref()) {
+        match first_non_finite(&W) {
             Some(value) => Err(self.overflow(value)),
             None => Ok(W),
         }
@@ -395,6 +388,24 @@ impl<T: Real> Panel<T> {
     }
 }
 
+/// ½(A + Aᵀ) in `f64`, in square tiles that keep both halves in cache.
+fn symmetrized<T: Real>(A: &Mat<T>) -> Mat<f64> {
+    const TILE: usize = 32;
+    let c = A.ncols();
+    let mut W = Mat::<f64>::zeros(c, c);
+    W.par_col_chunks_mut(TILE).enumerate().for_each(|(t, mut columns)| {
+        for start in (0..c).step_by(TILE) {
+            for slot in 0..columns.ncols() {
+                let j = t * TILE + slot;
+                for i in start..c.min(start + TILE) {
+                    columns[(i, slot)] = 0.5 * (A[(i, j)].wide() + A[(j, i)].wide());
+                }
+            }
+        }
+    });
+    W
+}
+
 /// Calls `f(i, column i)` on every column.
 fn for_columns<T: Real>(out: MatMut<'_, T>, mut f: impl FnMut(usize, &mut [T])) {
     if let Some(out) = out.try_as_col_major_mut() {
@@ -412,8 +423,10 @@ fn at_least_zero<T: Real>(x: T) -> T {
 }
 
 /// The first value of a matrix that is NaN or infinite.
-pub(crate) fn first_non_finite<T: Real>(X: MatRef<'_, T>) -> Option<f64> {
-    X.col_iter().flat_map(|x| x.iter().map(|v| v.wide())).find(|v| !v.is_finite())
+fn first_non_finite<T: Real>(X: &Mat<T>) -> Option<f64> {
+    let bad = |j: &usize| !all_finite(X.col_as_slice(*j));
+    let j = (0..X.ncols()).into_par_iter().find_first(bad)?;
+    X.col_as_slice(j).iter().map(|v| v.wide()).find(|v| !v.is_finite())
 }
 
 /// 1/√x; 0 for a diagonal that is 0 in the working type, as the values beside it then are.

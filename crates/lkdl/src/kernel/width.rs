@@ -12,7 +12,7 @@ use rand::RngExt;
 /// Pairs drawn for the median.
 const PAIRS: usize = 1000;
 
-/// The median ℓ2 distance over 1,000 random pairs; 1 if all samples coincide.
+/// The median ℓ2 distance over 1,000 random pairs, those that coincide left out; 1 if all do.
 pub fn median_distance<T: Real>(samples: MatRef<'_, T>, seed: u64) -> Result<f64, LkdlError> {
     check_samples(samples, "samples")?;
     let X = Contiguous::new(samples);
@@ -21,7 +21,7 @@ pub fn median_distance<T: Real>(samples: MatRef<'_, T>, seed: u64) -> Result<f64
     }))
 }
 
-/// The median of `distance` over random pairs, of the positive ones if the median is zero.
+/// The median of the positive values of `distance` over random pairs; 1 if there is none.
 fn median_over_pairs<T: Real>(
     X: Columns<'_, T>,
     seed: u64,

@@ -17,7 +17,6 @@ pub(crate) struct Eigen {
 /// All eigenpairs of a symmetric matrix (lower half read).
 pub(crate) fn full_eigen(A: MatRef<'_, f64>) -> Result<Eigen, LkdlError> {
     let n = A.nrows();
-    let failed = LkdlError::NoConvergence { what: "symmetric eigen-decomposition" };
     let mut ascending = faer::diag::Diag::<f64>::zeros(n);
     let mut vectors = Mat::<f64>::zeros(n, n);
     let scratch =
@@ -30,14 +29,20 @@ pub(crate) fn full_eigen(A: MatRef<'_, f64>) -> Result<Eigen, LkdlError> {
         MemStack::new(&mut MemBuffer::new(scratch)),
         Default::default(),
     )
-    .map_err(|_| failed.clone())?;
-    let values: Vec<f64> = ascending.column_vector().iter().rev().copied().collect();
-    // faer answers NaN input with NaN output, not with an error.
-    if values.iter().any(|v| !v.is_finite()) {
-        return Err(failed);
-    }
+    .map_err(|_| failed())?;
+    let values = finite_descending(&ascending)?;
     let vectors = Mat::from_fn(n, n, |i, j| vectors[(i, n - 1 - j)]);
     Ok(Eigen { values, vectors })
+}
+
+/// faer answers NaN input with NaN output, not with an error.
+fn finite_descending(ascending: &faer::diag::Diag<f64>) -> Result<Vec<f64>, LkdlError> {
+    let values: Vec<f64> = ascending.column_vector().iter().rev().copied().collect();
+    if values.iter().all(|v| v.is_finite()) { Ok(values) } else { Err(failed()) }
+}
+
+fn failed() -> LkdlError {
+    LkdlError::NoConvergence { what: "symmetric eigen-decomposition" }
 }
 
 #[cfg(test)]

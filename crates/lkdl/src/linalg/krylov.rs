@@ -4,11 +4,12 @@
 //! re-orthogonalisation; the Ritz pairs of T = QᵀAQ converge to the leading eigenpairs. Every
 //! large step is a product, so the method runs at product speed where the full solve cannot.
 //!
-//! Stop: the trace captured by the k leading Ritz values gains less than [`TRACE_TOLERANCE`] of
-//! the trace still missing when the basis grows by a fifth. Cost 2n²M + 4nM² flops for a basis of
-//! M columns (M ≈ 1.5–2.5 k on kernel matrices), against ≈ 4/3n³ at a fraction of that speed.
+//! Stop: the trace that the k leading Ritz values still miss, extrapolated from what the last two
+//! blocks gained, is below [`TRACE_TOLERANCE`] of the trace beyond rank k. Cost 2n²M + 4nM² flops
+//! for a basis of M columns (M ≈ 2–2.5k on kernel matrices), against ≈ 4/3n³ at a fraction of that
+//! speed.
 
-use super::{Eigen, full_eigen, par_product, par_product_into};
+use super::{Cholesky, Eigen, full_eigen, par_product, par_product_by_rows};
 use crate::error::LkdlError;
 use crate::random::{Stage, stream};
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -19,19 +20,30 @@ use faer::linalg::householder::{
 use faer::linalg::qr::no_pivoting::factor::{
     qr_in_place, qr_in_place_scratch, recommended_block_size,
 };
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, Conj, Mat, MatRef, Par};
 use rand_distr::{Distribution, StandardNormal};
+use rayon::prelude::*;
 
-/// Above this share of n, k eigenpairs cost more by iteration than by the full solve.
-const ITERATIVE_MAX_SHARE: f64 = 0.3;
+/// Above these shares of n, k eigenpairs cost more by iteration than by the full solve: the first
+/// for n below [`LARGE`], where the full solve is quick, the second from there on.
+const ITERATIVE_MAX_SHARE: [f64; 2] = [0.1, 0.25];
+const LARGE: usize = 1200;
 /// Below this size the full solve is always the faster one.
 const ITERATIVE_MIN_SIZE: usize = 384;
-/// Stop when growing the basis captures less than this share of the missing trace.
-const TRACE_TOLERANCE: f64 = 5e-4;
+/// Stop when the trace still to be captured (bounded from above) falls below this share of the
+/// trace beyond rank k.
+const TRACE_TOLERANCE: f64 = 2e-3;
 /// Beyond this share of n the basis has lost its point: solve fully.
 const MAX_BASIS_SHARE: f64 = 0.7;
-/// Growth of the basis between two convergence checks.
-const CHECK_GROWTH: f64 = 1.2;
+/// The basis is first looked at when it has this multiple of k columns, then after every second
+/// block.
+const FIRST_CHECK: f64 = 2.0;
+/// Columns per block of the basis.
+const MIN_BLOCK: usize = 16;
+const MAX_BLOCK: usize = 128;
+/// Rows per task when a tall block is orthonormalised.
+const ROW_PANEL: usize = 512;
 
 /// The `k` leading eigenpairs of A, by iteration where that pays and fully where not.
 ///
@@ -39,8 +51,7 @@ const CHECK_GROWTH: f64 = 1.2;
 /// [`full_eigen`], which shows the negative ones too.
 pub(crate) fn leading_eigen(A: MatRef<'_, f64>, k: usize, seed: u64) -> Result<Eigen, LkdlError> {
     let n = A.nrows();
-    if n >= ITERATIVE_MIN_SIZE
-        && k as f64 <= ITERATIVE_MAX_SHARE * n as f64
+    if is_iterative(n, k)
         && let Some(pairs) = block_krylov(A, k, seed)?
     {
         return Ok(pairs);
@@ -50,12 +61,28 @@ pub(crate) fn leading_eigen(A: MatRef<'_, f64>, k: usize, seed: u64) -> Result<E
     Ok(Eigen { values, vectors: vectors.subcols(0, k.min(n)).to_owned() })
 }
 
+/// Bytes that [`leading_eigen`] needs beside A.
+pub(crate) fn eigen_bytes(n: usize, k: usize) -> u64 {
+    let (n, k) = (n as u64, k as u64);
+    if is_iterative(n as usize, k as usize) {
+        // Q and two blocks of its width, T and the Ritz vectors, and the result
+        let basis = 3 * k;
+        return 8 * (n * basis + 3 * basis * basis + n * k);
+    }
+    8 * 3 * n * n
+}
+
+/// Whether k of n eigenpairs are found by iteration.
+fn is_iterative(n: usize, k: usize) -> bool {
+    let share = ITERATIVE_MAX_SHARE[usize::from(n >= LARGE)];
+    n >= ITERATIVE_MIN_SIZE && k as f64 <= share * n as f64
+}
+
 /// The iteration; `None` if the basis would grow past [`MAX_BASIS_SHARE`].
 fn block_krylov(A: MatRef<'_, f64>, k: usize, seed: u64) -> Result<Option<Eigen>, LkdlError> {
     let n = A.nrows();
-    let b = (k / 6).clamp(16, 128);
+    let b = (k / 4).clamp(MIN_BLOCK, MAX_BLOCK);
     let limit = (MAX_BASIS_SHARE * n as f64) as usize;
-    let trace: f64 = (0..n).map(|i| A[(i, i)]).sum();
     let mut capacity = (2 * k + 2 * b).min(limit + b);
     let mut Q = Mat::<f64>::zeros(n, capacity);
     let mut T = Mat::<f64>::zeros(capacity, capacity);
@@ -64,51 +91,116 @@ fn block_krylov(A: MatRef<'_, f64>, k: usize, seed: u64) -> Result<Option<Eigen>
     let start = Mat::from_fn(n, b, |_, _| StandardNormal.sample(&mut rng));
     Q.as_mut().subcols_mut(0, b).copy_from(orthonormalize(start));
 
-    let (mut size, mut next_check) = (b, k + b);
-    let mut captured_before = f64::NEG_INFINITY;
+    let trace: f64 = (0..n).map(|i| A[(i, i)]).sum();
+    let (mut size, mut next_check) = (b, (FIRST_CHECK * k as f64) as usize);
     loop {
         // Y = A·Q_last; its coefficients on the basis are the new columns of T = QᵀAQ.
         let last = size - b;
-        let mut Y = par_product(A, Q.subcols(last, b));
+        let mut Y = par_product_by_rows(A, Q.subcols(last, b));
         let basis = Q.subcols(0, size);
-        for pass in 0..2 {
-            let H = par_product(basis.transpose(), Y.as_ref());
-            par_product_into(Y.as_mut(), Accum::Add, -1.0, basis, H.as_ref());
-            if pass == 0 {
-                T.as_mut().submatrix_mut(0, last, size, b).copy_from(&H);
-            }
-        }
+        let H = remove_components(basis, &mut Y);
+        T.as_mut().submatrix_mut(0, last, size, b).copy_from(&H);
         if size >= next_check || size + b > limit {
-            // The eigen-solve reads the lower half; T was filled by columns of the upper.
-            let ritz = full_eigen(T.submatrix(0, 0, size, size).transpose())?;
-            let captured: f64 = ritz.values.iter().take(k).sum();
-            let missing = (trace - captured).max(n as f64 * f64::EPSILON * trace);
-            if captured - captured_before <= TRACE_TOLERANCE * missing {
-                let vectors = par_product(Q.subcols(0, size), ritz.vectors.subcols(0, k));
+            if let Some(ritz) = converged_ritz_pairs(T.submatrix(0, 0, size, size), b, k, trace)? {
+                let vectors = par_product_by_rows(basis, ritz.vectors.subcols(0, k));
                 return Ok(Some(Eigen { values: ritz.values[..k].to_vec(), vectors }));
             }
-            captured_before = captured;
-            next_check = (size as f64 * CHECK_GROWTH) as usize;
+            next_check = size + 2 * b;
         }
         if size + b > limit {
             return Ok(None);
         }
+        // Twice is enough: what rounding left of the basis in Y goes with the second pass.
+        let mut fresh = orthonormalize(Y);
+        remove_components(basis, &mut fresh);
+        let fresh = orthonormalize(fresh);
         if size + b > capacity {
             capacity = (capacity + k).min(limit + b);
             Q.resize_with(n, capacity, |_, _| 0.0);
             T.resize_with(capacity, capacity, |_, _| 0.0);
         }
-        let mut fresh = orthonormalize(Y);
-        // A rank-deficient Y leaves directions of rounding noise: clear what they share with Q.
-        let H = par_product(Q.subcols(0, size).transpose(), fresh.as_ref());
-        par_product_into(fresh.as_mut(), Accum::Add, -1.0, Q.subcols(0, size), H.as_ref());
-        Q.as_mut().subcols_mut(size, b).copy_from(orthonormalize(fresh));
+        Q.as_mut().subcols_mut(size, b).copy_from(fresh);
         size += b;
     }
 }
 
-/// An orthonormal basis that contains the span of Y's columns (thin Householder QR).
+/// Y −= Q(QᵀY); returns QᵀY.
+fn remove_components(Q: MatRef<'_, f64>, Y: &mut Mat<f64>) -> Mat<f64> {
+    let H = par_product_by_rows(Q.transpose(), Y.as_ref());
+    super::par_product_by_rows_into(Y.as_mut(), Accum::Add, -1.0, Q, H.as_ref());
+    H
+}
+
+/// The Ritz pairs, if the basis captures all but a negligible part of the leading trace. The gains
+/// of successive blocks fall at least geometrically, so the last two bound what is to come.
+fn converged_ritz_pairs(
+    T: MatRef<'_, f64>,
+    b: usize,
+    k: usize,
+    trace: f64,
+) -> Result<Option<Eigen>, LkdlError> {
+    let size = T.nrows();
+    if size < k + 2 * b {
+        return Ok(None);
+    }
+    // The eigen-solve reads the lower half; T was filled by columns of the upper.
+    let ritz = full_eigen(T.transpose())?;
+    let S = ritz.vectors.subcols(0, k);
+    let (Some(gain), Some(two_gains)) = (gain_of_last(T, S, b), gain_of_last(T, S, 2 * b)) else {
+        return Ok(None);
+    };
+    let ratio = (gain / (two_gains - gain).max(f64::MIN_POSITIVE)).clamp(0.0, 0.9);
+    let captured: f64 = ritz.values.iter().take(k).sum();
+    let tail = (trace - captured).max(size as f64 * f64::EPSILON * trace);
+    Ok((gain * ratio / (1.0 - ratio) <= TRACE_TOLERANCE * tail).then_some(ritz))
+}
+
+/// At most this much of the captured trace came with the last `count` columns of the basis.
+///
+/// With T = [T₁₁ T₁₂; · T₂₂] and the Ritz vectors S = [U; V] cut alike, the span of U captures
+/// tr((UᵀU)⁻¹UᵀT₁₁U) without those columns. TS = SΘ turns the difference to tr Θ into
+/// tr((I − VᵀV)⁻¹UᵀT₁₂V), a few products. `None` if the last columns carry a Ritz vector alone.
+fn gain_of_last(T: MatRef<'_, f64>, S: MatRef<'_, f64>, count: usize) -> Option<f64> {
+    let (kept, k) = (T.nrows() - count, S.ncols());
+    let (U, V) = (S.subrows(0, kept), S.subrows(kept, count));
+    let mut UtU = par_product(V.transpose(), V);
+    for j in 0..k {
+        for i in 0..k {
+            UtU[(i, j)] = f64::from(i == j) - UtU[(i, j)];
+        }
+    }
+    let T12V = par_product(T.submatrix(0, kept, kept, count), V);
+    let mut M = par_product(U.transpose(), T12V.as_ref());
+    Cholesky::new(UtU.as_ref())?.solve(M.as_mut());
+    Some((0..k).map(|j| M[(j, j)]).sum::<f64>().max(0.0))
+}
+
+/// An orthonormal basis of the columns of Y: Cholesky of the Gram matrix, at product speed, and
+/// Householder QR where the columns depend on each other.
 fn orthonormalize(mut Y: Mat<f64>) -> Mat<f64> {
+    let G = par_product(Y.transpose(), Y.as_ref());
+    let well_conditioned = |factor: &Cholesky| {
+        let pivots = (0..G.ncols()).map(|j| factor.lower[(j, j)].powi(2) / G[(j, j)]);
+        pivots.fold(f64::INFINITY, f64::min) > 1e-10
+    };
+    match Cholesky::new(G.as_ref()).filter(well_conditioned) {
+        Some(factor) => {
+            // Y ← YL⁻ᵀ, that is L·Yᵀ_new = Yᵀ.
+            Y.par_row_chunks_mut(ROW_PANEL).for_each(|rows| {
+                solve_lower_triangular_in_place(
+                    factor.lower.as_ref(),
+                    rows.transpose_mut(),
+                    Par::Seq,
+                );
+            });
+            Y
+        }
+        None => householder_basis(Y),
+    }
+}
+
+/// An orthonormal basis that contains the span of Y's columns (thin Householder QR).
+fn householder_basis(mut Y: Mat<f64>) -> Mat<f64> {
     let (n, b) = (Y.nrows(), Y.ncols());
     let block = recommended_block_size::<f64>(n, b);
     let mut factors = Mat::<f64>::zeros(block, b);

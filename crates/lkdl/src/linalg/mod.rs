@@ -9,7 +9,7 @@ mod krylov;
 
 pub(crate) use cholesky::{Cholesky, cholesky_with_jitter};
 pub(crate) use eigen::{Eigen, full_eigen};
-pub(crate) use krylov::leading_eigen;
+pub(crate) use krylov::{eigen_bytes, leading_eigen};
 
 use crate::real::Real;
 use faer::linalg::matmul::matmul;
@@ -18,6 +18,8 @@ use rayon::prelude::*;
 
 /// Columns per task of a parallel product.
 const PANEL: usize = 128;
+/// Rows per task of a product with few columns.
+const ROW_PANEL: usize = 256;
 /// Columns per task of a Gram matrix, whose panels shrink: narrower ones balance better.
 const GRAM_PANEL: usize = 48;
 
@@ -38,7 +40,7 @@ pub(crate) fn add_product<T: Real>(
     matmul(out, Accum::Add, A, B, T::of(alpha), Par::Seq);
 }
 
-/// out ← out·keep + alpha·A·B over column panels in parallel.
+/// out ← (out) + alpha·A·B over column panels in parallel.
 pub(crate) fn par_product_into<T: Real>(
     out: MatMut<'_, T>,
     accumulate: Accum,
@@ -56,6 +58,27 @@ pub(crate) fn par_product_into<T: Real>(
 pub(crate) fn par_product<T: Real>(A: MatRef<'_, T>, B: MatRef<'_, T>) -> Mat<T> {
     let mut out = Mat::zeros(A.nrows(), B.ncols());
     par_product_into(out.as_mut(), Accum::Replace, 1.0, A, B);
+    out
+}
+
+/// out ← (out) + alpha·A·B over row panels in parallel: for few columns and many rows.
+pub(crate) fn par_product_by_rows_into<T: Real>(
+    out: MatMut<'_, T>,
+    accumulate: Accum,
+    alpha: f64,
+    A: MatRef<'_, T>,
+    B: MatRef<'_, T>,
+) {
+    out.par_row_chunks_mut(ROW_PANEL).enumerate().for_each(|(t, mut panel)| {
+        let A = A.subrows(t * ROW_PANEL, panel.nrows());
+        matmul(panel.as_mut(), accumulate, A, B, T::of(alpha), Par::Seq);
+    });
+}
+
+/// A·B over row panels in parallel.
+pub(crate) fn par_product_by_rows<T: Real>(A: MatRef<'_, T>, B: MatRef<'_, T>) -> Mat<T> {
+    let mut out = Mat::zeros(A.nrows(), B.ncols());
+    par_product_by_rows_into(out.as_mut(), Accum::Replace, 1.0, A, B);
     out
 }
 

@@ -1,5 +1,7 @@
 //! Fastfood: random Fourier features whose frequencies are never stored as a matrix.
-//! $$V=\frac{1}{\sigma\sqrt d}\,S\,H\,G\,\Pi\,H\,B,\qquad f(x)=\sqrt{2/k}\,[\cos(Vx);\ \sin(Vx)]$$
+//! ```math
+//! V=\frac{1}{\sigma\sqrt d}\,S\,H\,G\,\Pi\,H\,B,\qquad f(x)=\sqrt{2/k}\,[\cos(Vx);\ \sin(Vx)]
+//! ```
 //! Le, Sarlós & Smola 2013. Samples are padded by zeros to d = 2^l features; H is the unnormalised
 //! d×d Walsh–Hadamard matrix, B random signs, Π a permutation, G a Gaussian diagonal and
 //! S_ii = χ_d/‖G‖ gives every row the length of a Gaussian vector. Each row of V is N(0, σ⁻²I), so

@@ -1,5 +1,7 @@
 //! Random Fourier features: virtual samples of the Gaussian kernel without landmarks.
-//! $$f(x)=\sqrt{2/k}\,[\cos(Wx);\ \sin(Wx)],\qquad w_r\sim N(0,\sigma^{-2}I),\quad r=1..k/2$$
+//! ```math
+//! f(x)=\sqrt{2/k}\,[\cos(Wx);\ \sin(Wx)],\qquad w_r\sim N(0,\sigma^{-2}I),\quad r=1..k/2
+//! ```
 //! Rahimi & Recht 2007. E fᵀf' = exp(−‖x−x'‖²/(2σ²)) and ‖f‖ = 1; the error falls like k^{-1/2}.
 //! W is k/2×p. Fit O(kp); transform O(kp) per sample, one product per block of samples.
 //!

@@ -1,7 +1,16 @@
 //! Feature maps: samples in, virtual samples out.
 //!
-//! A map turns samples X into virtual samples F with FᵀF ≈ K, the kernel matrix. From then on a
-//! linear method on F is a kernel method on X.
+//! A map turns samples X into virtual samples F with FᵀF ≈ K, the kernel matrix: inner products of
+//! virtual samples are kernel values, LKDL Eq. (29). From then on a linear method on F is a kernel
+//! method on X.
+//!
+//! | map | kernel | learns from the data | cost per sample |
+//! |---|---|---|---|
+//! | [`nystroem`] | any | landmarks and P | 2c(p + k) |
+//! | [`fourier`] | Gaussian | nothing | kp + k waves |
+//! | [`fastfood`] | Gaussian | nothing | O((k + p)·log p) |
+//!
+//! [`certificate`] measures how close FᵀF is to K.
 
 pub mod certificate;
 pub mod fastfood;
@@ -12,6 +21,7 @@ mod spectrum;
 
 pub use certificate::{best_rank_errors, relative_error};
 pub use nystroem::{NystroemMap, NystroemParams, Rank, Variant};
+pub(crate) use projection::tile_width;
 pub use spectrum::Indefinite;
 
 #[cfg(test)]

@@ -1,8 +1,13 @@
 //! Nyström virtual samples: LKDL Eqs. (19)–(24).
 //!
-//! $$K\approx C W^\dagger C^T=F^TF,\qquad F=\Sigma_k^{-1/2}V_k^TC^T,\quad W=V\Sigma V^T$$
+//! ```math
+//! K\approx C W^\dagger C^T=F^TF,\qquad F=\Sigma_k^{-1/2}V_k^TC^T,\quad W=V\Sigma V^T
+//! ```
 //!
-//! With P = V_kΣ_k^{-1/2} a sample x, seen in training or new, becomes f = Pᵀκ(X_R, x).
+//! C is N×c and W c×c (19); the approximation is (20), (21), F (22) and, cut to rank k, (23). With
+//! P = V_kΣ_k^{-1/2} a sample x, seen in training or new, becomes f = Pᵀκ(X_R, x), (24); with all
+//! samples as landmarks these are (27) and (28).
+//!
 //! C = κ(X, X_R) is used tile by tile and never stored. X is p×N, X_R p×c, P c×k, F k×N.
 //!
 //! Cost: 2Ncp + c²p + eig(c) + 2Nck flops; memory O(c² + Bc + kN). Per new sample 2c(p + k).
@@ -46,7 +51,7 @@ pub enum Rank {
 }
 
 /// k when nothing is said: as good as any larger one on the paper's digits.
-const STANDARD_RANK: usize = 256;
+pub(crate) const STANDARD_RANK: usize = 256;
 
 /// The Nyström map's parameters.
 #[derive(Debug, Clone, PartialEq)]

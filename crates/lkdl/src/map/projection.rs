@@ -10,10 +10,11 @@ use crate::vector;
 use faer::{Accum, Mat, MatRef, Par};
 use rayon::prelude::*;
 
-/// Bytes a tile should take: it must stay in cache between the two products.
-const TILE_BYTES: usize = 1 << 20;
-/// Samples per tile, at least (below, packing the landmarks dominates) and at most.
-const MIN_TILE: usize = 96;
+/// Bytes a tile should take: wide enough that packing the landmarks is paid for by arithmetic,
+/// small enough to stay in the outer caches between the two products.
+const TILE_BYTES: usize = 4 << 20;
+/// Samples per tile, at least and at most.
+const MIN_TILE: usize = 128;
 const MAX_TILE: usize = 512;
 /// Samples per step of [`cross_gram`].
 const GRAM_STEP: usize = 1024;
@@ -21,7 +22,7 @@ const GRAM_STEP: usize = 1024;
 const GRAM_PANEL: usize = 64;
 
 /// Samples per tile for c landmarks.
-pub(super) fn tile_width<T: Real>(n_landmarks: usize) -> usize {
+pub(crate) fn tile_width<T: Real>(n_landmarks: usize) -> usize {
     (TILE_BYTES / (size_of::<T>() * n_landmarks.max(1))).clamp(MIN_TILE, MAX_TILE)
 }
 

@@ -275,8 +275,9 @@ mod tests {
     #[test]
     fn sparse_signals_are_recovered_when_the_coherence_is_low() {
         // Spikes and a flat basis of a 64-point Hadamard matrix: coherence 1/8 < 1/(2q − 1), q = 4.
-        let hadamard =
-            |i: usize, j: usize| if (i & j).count_ones() % 2 == 0 { 0.125 } else { -0.125 };
+        let hadamard = |i: usize, j: usize| {
+            if (i & j).count_ones().is_multiple_of(2) { 0.125 } else { -0.125 }
+        };
         let D = Mat::from_fn(
             64,
             128,

@@ -114,15 +114,17 @@ impl<T: Real> Workspace<T> {
     /// The lowest index outside S with the largest |α|, `peak` as found by the last pass.
     #[inline(always)]
     fn locate<S: Simd>(&self, simd: S, alpha: &[T], peak: T) -> Option<usize> {
-        if !(peak > T::of(0.0)) {
+        if peak <= T::of(0.0) {
             return None;
         }
         // Chosen entries were zeroed after the pass: a peak that was rounding noise on one of
         // them is not found again, and the search starts over.
-        first_with_magnitude(simd, alpha, peak).or_else(|| {
-            let peak = largest_magnitude(simd, alpha);
-            if peak > T::of(0.0) { first_with_magnitude(simd, alpha, peak) } else { None }
-        })
+        let found = first_with_magnitude(simd, alpha, peak);
+        if found.is_some() {
+            return found;
+        }
+        let peak = largest_magnitude(simd, alpha);
+        if peak > T::of(0.0) { first_with_magnitude(simd, alpha, peak) } else { None }
     }
 
     /// l_j = V_j[s] and π; `None` if atom s depends on those chosen.

@@ -1,7 +1,9 @@
 //! Matching pursuit: the best atom takes its whole correlation, and may be chosen again.
 //!
-//! $$s=\arg\max_j\frac{|\alpha_j|}{\sqrt{G_{jj}}},\qquad \gamma_s\mathrel{+}=\frac{\alpha_s}{G_{ss}},
-//! \qquad \alpha\mathrel{-}=\frac{\alpha_s}{G_{ss}}G_{:s},\qquad \rho\mathrel{-}=\frac{\alpha_s^2}{G_{ss}}$$
+//! ```math
+//! s=\arg\max_j\frac{|\alpha_j|}{\sqrt{G_{jj}}},\qquad \gamma_s\mathrel{+}=\frac{\alpha_s}{G_{ss}},
+//! \qquad \alpha\mathrel{-}=\frac{\alpha_s}{G_{ss}}G_{:s},\qquad \rho\mathrel{-}=\frac{\alpha_s^2}{G_{ss}}
+//! ```
 //! with G = DᵀD, α = Dᵀr and ρ = ‖r‖² throughout: ‖x‖² is the energy of the steps plus ρ.
 //!
 //! Cost: km² once for G, then 2km and 2m per step for every signal.

@@ -1,7 +1,9 @@
 //! Orthogonal matching pursuit straight from D, without its Gram matrix.
 //!
-//! $$s_t=\arg\max_{j\notin S}\frac{|d_j^Tr|}{\|d_j\|},\qquad
-//! u_t=\frac{d_s-UU^Td_s}{\pi_t},\qquad z_t=u_t^Tr,\qquad r\leftarrow r-z_tu_t$$
+//! ```math
+//! s_t=\arg\max_{j\notin S}\frac{|d_j^Tr|}{\|d_j\|},\qquad
+//! u_t=\frac{d_s-UU^Td_s}{\pi_t},\qquad z_t=u_t^Tr,\qquad r\leftarrow r-z_tu_t
+//! ```
 //! The chosen atoms are factored as D_S = UR, with orthonormal U built one column per step, so
 //! r = x − UUᵀx at every step and the code is Rγ_S = z, solved once at the end.
 //!

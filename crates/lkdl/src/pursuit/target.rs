@@ -1,8 +1,10 @@
 //! When a greedy pursuit stops: at q non-zeros, or at an error.
 //!
-//! $$\min_\gamma\|x-D\gamma\|_2^2\ \text{s.t.}\ \|\gamma\|_0\le q
+//! ```math
+//! \min_\gamma\|x-D\gamma\|_2^2\ \text{s.t.}\ \|\gamma\|_0\le q
 //! \qquad\text{or}\qquad
-//! \min_\gamma\|\gamma\|_0\ \text{s.t.}\ \|x-D\gamma\|_2\le e$$
+//! \min_\gamma\|\gamma\|_0\ \text{s.t.}\ \|x-D\gamma\|_2\le e
+//! ```
 
 use crate::error::LkdlError;
 

@@ -1,7 +1,9 @@
 //! Coreset weights: how badly one common direction represents a sample. O(Np).
 //!
 //! Against the mean μ of the samples (the paper):
-//! $$w_i=\min_g\|x_i-g\mu\|^2=\|x_i\|^2-(x_i^\top\mu)^2/\|\mu\|^2,\qquad \mu=0:\ w_i=\|x_i\|^2$$
+//! ```math
+//! w_i=\min_g\|x_i-g\mu\|^2=\|x_i\|^2-(x_i^\top\mu)^2/\|\mu\|^2,\qquad \mu=0:\ w_i=\|x_i\|^2
+//! ```
 //! Against the constant image (the published program): w_i = ‖x_i − mean(x_i)·1‖², the same with
 //! 1 in place of μ. After centring and normalising each sample all of these are equal, and the
 //! draw is uniform.

@@ -1,6 +1,8 @@
 //! Lloyd's k-means: the landmarks are centres, not samples.
 //!
-//! $$\min_{\mu}\sum_i\min_j\|x_i-\mu_j\|^2$$
+//! ```math
+//! \min_{\mu}\sum_i\min_j\|x_i-\mu_j\|^2
+//! ```
 //! Assignment by products: the nearest centre maximises x_iᵀμ_j − ½‖μ_j‖²; per iteration 2Ncp
 //! flops, O(cp + N) memory. Stop: labels unchanged, or the inertia falls by less than `tol`
 //! (relative), or `max_iters` steps. An empty cluster restarts at the sample farthest from its own
@@ -30,12 +32,12 @@ pub(super) enum Sample<'a, T: Real> {
 
 impl<'a, T: Real> Sample<'a, T> {
     pub(super) fn new(X: Columns<'a, T>, n_centres: usize, seed: u64) -> Self {
-        let (n, enough) = (X.ncols(), ALWAYS_ALL.max(SAMPLES_PER_CENTRE * n_centres));
-        if n <= enough {
+        let drawn = samples_drawn(X.ncols(), n_centres);
+        if drawn == 0 {
             return Self::All(X);
         }
         let mut rng = stream(seed, Stage::Pilot, 0, 1);
-        Self::Drawn(gather(X, &sample_without_replacement(&mut rng, n, enough)))
+        Self::Drawn(gather(X, &sample_without_replacement(&mut rng, X.ncols(), drawn)))
     }
 
     pub(super) fn columns(&self) -> Columns<'_, T> {
@@ -44,6 +46,12 @@ impl<'a, T: Real> Sample<'a, T> {
             Self::Drawn(owned) => columns_of(owned),
         }
     }
+}
+
+/// How many samples are drawn (and copied); 0 if all are used in place.
+pub(super) fn samples_drawn(n_samples: usize, n_centres: usize) -> usize {
+    let enough = ALWAYS_ALL.max(SAMPLES_PER_CENTRE * n_centres);
+    if n_samples <= enough { 0 } else { enough }
 }
 
 /// Up to `max_iters` Lloyd steps from the given centres; a centre that no sample can use is

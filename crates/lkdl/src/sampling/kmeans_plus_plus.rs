@@ -2,7 +2,9 @@
 //! squared distance D² to the nearest one drawn before. O(Ncp) time, O(N) memory.
 //!
 //! The distance is that of the input space, or of the feature space:
-//! $$\|\Phi(x)-\Phi(s)\|^2=\kappa(x,x)-2\kappa(x,s)+\kappa(s,s).$$
+//! ```math
+//! \|\Phi(x)-\Phi(s)\|^2=\kappa(x,x)-2\kappa(x,s)+\kappa(s,s).
+//! ```
 
 use super::rpcholesky::rounding_floor;
 use crate::error::LkdlError;

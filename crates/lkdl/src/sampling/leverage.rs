@@ -1,7 +1,9 @@
 //! Approximate ridge leverage scores by recursion (Musco & Musco 2017, in its practical form).
 //!
-//! $$\ell_i=\tfrac1\lambda\bigl(K_{ii}-K_{iS}(K_{SS}+\lambda I)^{-1}K_{Si}\bigr)
-//!   \approx\bigl(K(K+\lambda I)^{-1}\bigr)_{ii}$$
+//! ```math
+//! \ell_i=\tfrac1\lambda\bigl(K_{ii}-K_{iS}(K_{SS}+\lambda I)^{-1}K_{Si}\bigr)
+//!   \approx\bigl(K(K+\lambda I)^{-1}\bigr)_{ii}
+//! ```
 //! Nested halves N, N/2, … ≤ c of one random permutation. S starts as the smallest; going up, each
 //! half is scored by the S below it and thinned to the next S, whose members carry the weight
 //! 1/√π_i of their probability. Time O(Nc²), and O(N + c²) memory: rows K_{iS} live in tiles.

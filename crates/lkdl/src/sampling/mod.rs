@@ -36,6 +36,7 @@ use crate::distinct::distinct;
 use crate::error::{LkdlError, Warning};
 use crate::kernel::{Kernel, Panel};
 use crate::matrix::{Columns, Contiguous, check_samples, check_size, columns_of, gather};
+use crate::memory::matrix_bytes;
 use crate::random::{Stage, sample_without_replacement, stream};
 use crate::real::Real;
 use faer::{Mat, MatRef};
@@ -139,7 +140,7 @@ impl Sampler {
 }
 
 /// How many landmarks, chosen how.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct LandmarkParams {
     /// How they are chosen.
     pub sampler: Sampler,
@@ -149,17 +150,6 @@ pub struct LandmarkParams {
     pub seed: u64,
     /// Bytes the largest intermediate matrix may take; `None` for no limit.
     pub memory: Option<u64>,
-}
-
-impl Default for LandmarkParams {
-    fn default() -> Self {
-        Self {
-            sampler: Sampler::default(),
-            n_landmarks: LandmarkCount::default(),
-            seed: 0,
-            memory: None,
-        }
-    }
 }
 
 /// Chosen landmarks.
@@ -225,7 +215,7 @@ impl LandmarkParams {
     /// let landmarks = params.select(&Kernel::Gaussian { sigma: 1.0 }, samples.as_ref())?;
     /// assert_eq!(landmarks.points.ncols(), 10);
     /// assert!(landmarks.trace_error.is_some_and(|error| error < 0.05));
-    /// # Ok::<(), lkdl::LkdlError>(())
+    /// # Ok::<(), LkdlError>(())
     /// ```
     pub fn select<T: Real>(
         &self,
@@ -404,11 +394,12 @@ impl LandmarkParams {
         stop: impl FnMut(&[f64], f64) -> bool,
     ) -> Result<Landmarks<T>, LkdlError> {
         let n = X.ncols();
-        let used = self.pilot_size::<T>(n, n_landmarks)?;
+        let used = self.pilot_size::<T>(X.nrows(), n, n_landmarks)?;
         let pilot = (used < n).then(|| {
             sample_without_replacement(&mut stream(self.seed, Stage::Pilot, 0, 0), n, used)
         });
-        let restricted = pilot.as_deref().map(|pilot| restrict(kernel, X, pilot));
+        // Never for a precomputed kernel, whose columns alone outweigh the factor.
+        let restricted = pilot.as_deref().map(|pilot| gather(X, pilot));
         let seen = restricted.as_ref().map_or(X, columns_of);
         let run = pivoted_cholesky(kernel, seen, rule, n_landmarks, self.seed, stop)?;
         let mut indices = run.indices.clone();
@@ -426,14 +417,56 @@ impl LandmarkParams {
         Ok(landmarks)
     }
 
+    /// Bytes that choosing c of N samples needs beside the samples.
+    pub(crate) fn selection_bytes<T: Real>(
+        &self,
+        n_features: usize,
+        n_samples: usize,
+        n_landmarks: usize,
+    ) -> u64 {
+        let pivoting = matches!(
+            self.sampler,
+            Sampler::RpCholesky
+                | Sampler::GreedyCholesky
+                | Sampler::Hybrid { .. }
+                | Sampler::KMeans { seeding: Seeding::RpCholesky, .. }
+        ) || matches!(self.n_landmarks, LandmarkCount::Auto { .. });
+        let pilot = self.pilot_size::<T>(n_features, n_samples, n_landmarks).unwrap_or(n_samples);
+        let copied = if pilot < n_samples { pilot } else { 0 };
+        let factor = if pivoting {
+            pilot as u64 * factor_row_bytes::<T>(n_landmarks)
+                + matrix_bytes::<T>(n_features, copied)
+        } else {
+            0
+        };
+        let lloyd = match self.sampler {
+            Sampler::Hybrid { .. } | Sampler::KMeans { .. } => {
+                matrix_bytes::<T>(n_features, kmeans::samples_drawn(n_samples, n_landmarks))
+            }
+            _ => 0,
+        };
+        fixed_bytes::<T>(n_features, n_samples, n_landmarks) + factor.max(lloyd)
+    }
+
     /// How many samples the N·c factor may cover: all, or as many as fit, but at least 20c.
-    fn pilot_size<T: Real>(&self, n: usize, n_landmarks: usize) -> Result<usize, LkdlError> {
-        let Some(budget) = self.memory else { return Ok(n) };
-        let row = n_landmarks as u64 * size_of::<T>() as u64;
-        let fits = usize::try_from(budget / row).unwrap_or(usize::MAX).min(n);
-        let fewest = (PILOT_PER_LANDMARK * n_landmarks).min(n);
-        if fits < fewest {
-            let need = fewest as u64 * row;
+    fn pilot_size<T: Real>(
+        &self,
+        n_features: usize,
+        n_samples: usize,
+        n_landmarks: usize,
+    ) -> Result<usize, LkdlError> {
+        let Some(budget) = self.memory else { return Ok(n_samples) };
+        let fixed = fixed_bytes::<T>(n_features, n_samples, n_landmarks);
+        let row = factor_row_bytes::<T>(n_landmarks);
+        let left = budget.saturating_sub(fixed);
+        if left / row >= n_samples as u64 {
+            return Ok(n_samples);
+        }
+        let with_copy = row + matrix_bytes::<T>(n_features, 1);
+        let fits = (left / with_copy) as usize;
+        let fewest = PILOT_PER_LANDMARK * n_landmarks;
+        if fits < fewest.min(n_samples) {
+            let need = fixed + fewest as u64 * with_copy;
             return Err(LkdlError::Memory { stage: "landmark selection", need, budget });
         }
         Ok(fits)
@@ -470,13 +503,14 @@ impl LandmarkParams {
     }
 }
 
-/// The chosen samples as a data set of their own: a precomputed kernel loses rows too.
-fn restrict<T: Real>(kernel: &Kernel, X: Columns<'_, T>, chosen: &[usize]) -> Mat<T> {
-    let columns = gather(X, chosen);
-    match kernel {
-        Kernel::Precomputed => {
-            Mat::from_fn(chosen.len(), chosen.len(), |r, i| columns[(chosen[r], i)])
-        }
-        _ => columns,
-    }
+/// Hashes, weights and keys of N samples, and the landmarks with the copies a panel keeps.
+fn fixed_bytes<T: Real>(n_features: usize, n_samples: usize, n_landmarks: usize) -> u64 {
+    32 * n_samples as u64 + 4 * matrix_bytes::<T>(n_features, n_landmarks)
+}
+
+/// Bytes of one sample's row of the N·c factor. It grows by doubling, so that its old and new
+/// selves are alive together for a moment.
+fn factor_row_bytes<T: Real>(n_landmarks: usize) -> u64 {
+    let row = n_landmarks as u64 * size_of::<T>() as u64;
+    if n_landmarks > rpcholesky::FIRST_ROWS { row * 3 / 2 } else { row }
 }

@@ -1,8 +1,10 @@
 //! Pivoted partial Cholesky of the kernel matrix: K ≈ FᵀF with pivots drawn by what is missing.
 //!
 //! Chen, Epperly, Tropp & Webber (RPCholesky): with d the residual diagonal,
-//! $$s\sim d/\textstyle\sum d,\quad g=K_{:,s}-F^\top F_{:,s},\quad f=g/\sqrt{g_s},\quad
-//! d\leftarrow d-f^2.$$
+//! ```math
+//! s\sim d/\textstyle\sum d,\quad g=K_{:,s}-F^\top F_{:,s},\quad f=g/\sqrt{g_s},\quad
+//! d\leftarrow d-f^2.
+//! ```
 //! Then FᵀF = CW†Cᵀ, the Nyström matrix of the pivots, and Σd = tr(K − FᵀF) is its exact error.
 //!
 //! Accelerated form (Epperly, Tropp & Webber 2024), same law: draw b proposals from d at once,
@@ -32,7 +34,7 @@ const MIN_PROPOSALS: usize = 64;
 /// run that stops by its error overshoots little; at the end it is a tenth of c.
 const PROPOSAL_SHARE: usize = 10;
 /// Rows of F reserved at first, doubled when used up: a run may stop far below its limit.
-const FIRST_ROWS: usize = 1024;
+pub(super) const FIRST_ROWS: usize = 1024;
 
 /// How the next pivot is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -266,24 +266,27 @@ fn a_kernel_without_vectors_refuses_means_and_turns_hybrid_into_pivots() {
 #[test]
 fn a_tight_budget_means_a_pilot_and_a_tighter_one_an_error() {
     let X = random_matrix::<f32>(3, 1000, 1);
-    let K = Panel::new(&GAUSSIAN, X.as_ref()).unwrap().evaluate(X.as_ref()).unwrap();
     let with_budget = |memory| LandmarkParams {
         sampler: Sampler::RpCholesky,
         n_landmarks: LandmarkCount::Exact(10),
         seed: 1,
         memory: Some(memory),
     };
-    let roomy = with_budget(1000 * 10 * 4).select(&GAUSSIAN, X.as_ref()).unwrap();
+    // 32 bytes per sample and four copies of the landmarks, then the factor's rows.
+    let fixed = |p: u64| 32 * 1000 + 4 * p * 10 * 4;
+    let pilot_row = |p: u64| 10 * 4 + p * 4;
+    let roomy = with_budget(fixed(3) + 1000 * 10 * 4).select(&GAUSSIAN, X.as_ref()).unwrap();
     assert!(roomy.warnings.is_empty() && roomy.trace_error.is_some());
-    for (kernel, samples) in [(&GAUSSIAN, &X), (&Kernel::Precomputed, &K)] {
-        let pilot = with_budget(300 * 10 * 4).select(kernel, samples.as_ref()).unwrap();
-        assert_eq!(pilot.warnings, [Warning::PilotSample { used: 300, of: 1000 }]);
-        assert_eq!((pilot.trace_error, pilot.points.ncols()), (None, 10));
-        is_sound(&pilot, samples, 10);
-    }
-    let error = with_budget(199 * 10 * 4).select(&GAUSSIAN, X.as_ref()).unwrap_err();
-    assert!(matches!(error, LkdlError::Memory { need: 8000, budget: 7960, .. }), "{error}");
-    let hybrid = LandmarkParams { sampler: Sampler::default(), ..with_budget(300 * 10 * 4) };
+    let pilot = with_budget(fixed(3) + 300 * pilot_row(3)).select(&GAUSSIAN, X.as_ref()).unwrap();
+    assert_eq!(pilot.warnings, [Warning::PilotSample { used: 300, of: 1000 }]);
+    assert_eq!((pilot.trace_error, pilot.points.ncols()), (None, 10));
+    is_sound(&pilot, &X, 10);
+    let tight = fixed(3) + 200 * pilot_row(3) - 1;
+    let error = with_budget(tight).select(&GAUSSIAN, X.as_ref()).unwrap_err();
+    let need = fixed(3) + 200 * pilot_row(3);
+    assert_eq!(error, LkdlError::Memory { stage: "landmark selection", need, budget: tight });
+    let budget = fixed(3) + 300 * pilot_row(3);
+    let hybrid = LandmarkParams { sampler: Sampler::default(), ..with_budget(budget) };
     let warnings = hybrid.select(&GAUSSIAN, X.as_ref()).unwrap().warnings;
     assert_eq!(warnings, [Warning::PilotSample { used: 300, of: 1000 }]);
 }

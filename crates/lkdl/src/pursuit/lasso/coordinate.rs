@@ -1,6 +1,8 @@
 //! The lasso by coordinate descent: minimise over one coefficient at a time, exactly.
 //!
-//! $$\gamma_j\leftarrow\frac{\operatorname{soft}(\alpha_j+G_{jj}\gamma_j,\lambda)}{G_{jj}}$$
+//! ```math
+//! \gamma_j\leftarrow\frac{\operatorname{soft}(\alpha_j+G_{jj}\gamma_j,\lambda)}{G_{jj}}
+//! ```
 //! with α = Dᵀr maintained. A sweep over all atoms finds who enters; the atoms in use are then
 //! swept alone, over their own rows of G, until they settle.
 //!

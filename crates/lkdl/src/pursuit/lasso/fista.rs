@@ -1,8 +1,10 @@
 //! The lasso by accelerated proximal gradient steps (FISTA, Beck & Teboulle 2009) that never raise
 //! the objective.
 //!
-//! $$\gamma^{t+1}=\operatorname{soft}\left(y+\tfrac1{\text{Lip}}D^T(x-Dy),\tfrac\lambda{\text{Lip}}\right),
-//! \qquad y=\gamma^t+\beta_t(\gamma^t-\gamma^{t-1})$$
+//! ```math
+//! \gamma^{t+1}=\operatorname{soft}\left(y+\tfrac1{\text{Lip}}D^T(x-Dy),\tfrac\lambda{\text{Lip}}\right),
+//! \qquad y=\gamma^t+\beta_t(\gamma^t-\gamma^{t-1})
+//! ```
 //! α = Dᵀ(x − Dγ) is linear in γ, so that of y costs no product. A step that raises the objective
 //! is thrown away and the momentum restarts from the last code; if a step without momentum raises
 //! it, Lip was too small and doubles.

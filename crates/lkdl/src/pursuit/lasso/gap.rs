@@ -2,10 +2,14 @@
 //! far a code is from the minimum.
 //!
 //! With G = DᵀD, α0 = Dᵀx, ρ0 = ‖x‖² and, for a code γ with residual r, α = Dᵀr = α0 − Gγ:
-//! $$P(\gamma)=\tfrac12\|r\|^2+\lambda\|\gamma\|_1,\qquad \|r\|^2=\rho_0-\gamma^T(\alpha_0+\alpha)$$
+//! ```math
+//! P(\gamma)=\tfrac12\|r\|^2+\lambda\|\gamma\|_1,\qquad \|r\|^2=\rho_0-\gamma^T(\alpha_0+\alpha)
+//! ```
 //! The dual is max ½‖x‖² − ½‖x − θ‖² s.t. ‖Dᵀθ‖∞ ≤ λ. At θ = τr, τ = min(1, λ/‖α‖∞), the gap is
-//! $$P(\gamma)-\text{dual}(\theta)=\tfrac12(1-\tau)^2\|r\|^2
-//!   +\sum_j\left(\lambda|\gamma_j|-\tau\gamma_j\alpha_j\right)$$
+//! ```math
+//! P(\gamma)-\text{dual}(\theta)=\tfrac12(1-\tau)^2\|r\|^2
+//!   +\sum_j\left(\lambda|\gamma_j|-\tau\gamma_j\alpha_j\right)
+//! ```
 //! a sum of terms none of which is negative, so it keeps its digits where the difference of the
 //! two values would not. Cost O(m).
 //!

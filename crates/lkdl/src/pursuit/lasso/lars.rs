@@ -2,7 +2,9 @@
 //!
 //! As the penalty falls from ‖Dᵀx‖∞ to λ, the code moves on straight lines. Between two bends the
 //! atoms in use, A, keep |α_j| equal to the falling penalty, with signs s:
-//! $$G_{AA}w=s,\qquad \gamma_A\mathrel{+}=\delta w,\qquad \alpha\mathrel{-}=\delta G_{:A}w$$
+//! ```math
+//! G_{AA}w=s,\qquad \gamma_A\mathrel{+}=\delta w,\qquad \alpha\mathrel{-}=\delta G_{:A}w
+//! ```
 //! A bend is the smallest δ at which another atom reaches the penalty (it enters) or a coefficient
 //! reaches zero (it leaves). At the end γ_A = G_AA⁻¹(α0_A − λs) is solved afresh.
 //!

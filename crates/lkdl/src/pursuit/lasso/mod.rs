@@ -1,6 +1,8 @@
 //! Sparse coding by the lasso.
 //!
-//! $$\min_\gamma\tfrac12\|x-D\gamma\|_2^2+\lambda\|\gamma\|_1$$
+//! ```math
+//! \min_\gamma\tfrac12\|x-D\gamma\|_2^2+\lambda\|\gamma\|_1
+//! ```
 //! Three solvers that work from G = DᵀD, α0 = Dᵀx and ρ0 = ‖x‖² alone, so that ridge terms and
 //! kernel dictionaries use them unchanged: the exact path ([`Solver::Lars`]), coordinate descent
 //! and accelerated gradients. All stop at the same duality gap and agree there.

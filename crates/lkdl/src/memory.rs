@@ -1,0 +1,196 @@
+//! What a fit will need, said before it starts.
+//!
+//! Every matrix whose size grows with the data is counted, stage by stage, beside the samples the
+//! caller holds already. The LKDL path never holds an N×N or dense m×N matrix; the one N×c matrix,
+//! the factor of Cholesky pivoting, shrinks to a pilot sample when the budget asks for it.
+
+use crate::error::LkdlError;
+use crate::linalg::eigen_bytes;
+use crate::map::nystroem::{NystroemParams, Rank, Variant};
+use crate::map::tile_width;
+use crate::real::Real;
+use crate::sampling::{LandmarkCount, LandmarkParams};
+
+/// Fewest landmarks to which an automatic count is cut to fit a budget.
+const MIN_AUTO_LANDMARKS: usize = 64;
+
+/// The need of one stage: everything alive at its peak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StageMemory {
+    /// `prepare`, `landmarks`, `factor`, `map` or `learn`.
+    pub stage: &'static str,
+    /// Bytes beside the caller's samples.
+    pub bytes: u64,
+}
+
+/// The need of a fit by stage, in the order the stages run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryPlan {
+    /// One entry per stage.
+    pub stages: Vec<StageMemory>,
+}
+
+impl MemoryPlan {
+    /// The stage that needs most.
+    pub fn peak(&self) -> StageMemory {
+        let largest = self.stages.iter().copied().max_by_key(|stage| stage.bytes);
+        largest.unwrap_or(StageMemory { stage: "nothing", bytes: 0 })
+    }
+
+    /// An error that names the stage, its need and the budget, if the budget cannot be met.
+    pub fn check(&self, budget: u64) -> Result<(), LkdlError> {
+        let StageMemory { stage, bytes: need } = self.peak();
+        if need <= budget { Ok(()) } else { Err(LkdlError::Memory { stage, need, budget }) }
+    }
+}
+
+impl std::fmt::Display for MemoryPlan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for StageMemory { stage, bytes } in &self.stages {
+            writeln!(f, "{stage:<10} {:>10.1} MB", *bytes as f64 / 1e6)?;
+        }
+        write!(f, "{:<10} {:>10.1} MB", "peak", self.peak().bytes as f64 / 1e6)
+    }
+}
+
+/// Bytes of a rows×cols matrix of `T`.
+pub(crate) fn matrix_bytes<T>(rows: usize, cols: usize) -> u64 {
+    rows as u64 * cols as u64 * size_of::<T>() as u64
+}
+
+/// The stages of fitting a Nyström map on N samples of p features, and the dimension k of its
+/// virtual samples. `held` bytes are alive throughout;
+/// every thread has its own tile.
+pub(crate) fn nystroem_stages<T: Real>(
+    params: &NystroemParams,
+    n_features: usize,
+    n_samples: usize,
+    held: u64,
+    threads: usize,
+) -> Result<(Vec<StageMemory>, usize), LkdlError> {
+    let c = params.n_landmarks.limit(n_samples)?;
+    let k = match params.rank {
+        Rank::Exact(rank) => rank.min(c),
+        Rank::Standard => crate::map::nystroem::STANDARD_RANK.min(c),
+        Rank::Trace(_) => c,
+    };
+    let k = if params.variant == Variant::Cholesky { c } else { k };
+    let landmarks = LandmarkParams {
+        sampler: params.sampler.clone(),
+        n_landmarks: params.n_landmarks,
+        seed: params.seed,
+        memory: params.memory,
+    };
+    let select = landmarks.selection_bytes::<T>(n_features, n_samples, c);
+    let points = 2 * matrix_bytes::<T>(n_features, c);
+    let square = matrix_bytes::<f64>(c, c);
+    let whole = params.variant == Variant::Optimal || matches!(params.rank, Rank::Trace(_));
+    let solve = match (params.variant, whole) {
+        (Variant::Cholesky, _) => 2 * square,
+        // V, S, SP0 and M of the second solve
+        (_, true) => eigen_bytes(c, c) + 4 * square,
+        _ if params.kernel.is_positive_semidefinite() => eigen_bytes(c, k),
+        _ => eigen_bytes(c, c),
+    };
+    let projection = matrix_bytes::<T>(c, k) + matrix_bytes::<f64>(c, k);
+    let tiles = threads as u64
+        * (matrix_bytes::<T>(c, tile_width::<T>(c))
+            + matrix_bytes::<T>(n_features, tile_width::<T>(c)));
+    let virtual_samples = matrix_bytes::<T>(k, n_samples);
+    let stage = |stage, bytes| StageMemory { stage, bytes: held + bytes };
+    let stages = vec![
+        stage("landmarks", select),
+        stage("factor", points + square + matrix_bytes::<T>(c, c) + solve + projection),
+        stage("map", points + projection + tiles + virtual_samples),
+    ];
+    Ok((stages, k))
+}
+
+/// The same parameters with an automatic landmark count cut until `fits` holds (or no further).
+pub(crate) fn cut_landmarks(
+    params: &NystroemParams,
+    n_samples: usize,
+    fits: impl Fn(&NystroemParams) -> Result<bool, LkdlError>,
+) -> Result<NystroemParams, LkdlError> {
+    let mut params = params.clone();
+    while let LandmarkCount::Auto { trace_error, max } = params.n_landmarks {
+        if max <= MIN_AUTO_LANDMARKS || fits(&params)? {
+            break;
+        }
+        let max = (max.min(n_samples) / 2).max(MIN_AUTO_LANDMARKS);
+        params.n_landmarks = LandmarkCount::Auto { trace_error, max };
+    }
+    Ok(params)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prelude::*;
+    use crate::testing::random_matrix;
+
+    fn pipeline(
+        n_landmarks: LandmarkCount,
+        memory: Option<u64>,
+    ) -> LkdlParams<ClassDictionariesParams<KsvdParams<f64>>> {
+        LkdlParams {
+            prepare: PrepareParams::default(),
+            map: MapParams::Nystroem(NystroemParams { n_landmarks, ..Default::default() }),
+            method: ClassDictionariesParams {
+                learner: KsvdParams { n_atoms: 5, sparsity: 2, ..Default::default() },
+                sparsity: 2,
+            },
+            memory,
+        }
+    }
+
+    #[test]
+    fn the_plan_names_every_stage_and_its_peak_is_the_largest() {
+        let plan =
+            pipeline(LandmarkCount::Exact(100), None).memory_plan::<f64>(20, &[300, 500]).unwrap();
+        let stages: Vec<_> = plan.stages.iter().map(|s| s.stage).collect();
+        assert_eq!(stages, ["prepare", "landmarks", "factor", "map", "learn"]);
+        assert_eq!(plan.stages[0].bytes, 20 * 800 * 8);
+        // the N×c factor of the default sampler and the prepared samples
+        assert!(plan.stages[1].bytes >= (800 * 100 + 20 * 800) * 8);
+        assert!(plan.stages.iter().all(|s| s.bytes <= plan.peak().bytes));
+        assert!(plan.to_string().contains("peak"));
+    }
+
+    #[test]
+    fn a_budget_that_cannot_be_met_is_refused_with_stage_need_and_budget() {
+        let X = random_matrix::<f64>(20, 400, 1);
+        let labels: Vec<usize> = (0..400).map(|i| i % 2).collect();
+        let params = pipeline(LandmarkCount::Exact(100), Some(70_000));
+        let error = params.fit(X.as_ref(), &labels).unwrap_err();
+        assert!(matches!(error, LkdlError::Memory { budget: 70_000, .. }), "{error}");
+        let plan =
+            pipeline(LandmarkCount::Exact(100), None).memory_plan::<f64>(20, &[200, 200]).unwrap();
+        let params = pipeline(LandmarkCount::Exact(100), Some(plan.peak().bytes));
+        assert!(params.fit(X.as_ref(), &labels).is_ok());
+    }
+
+    #[test]
+    fn an_automatic_count_shrinks_to_the_budget_and_a_pilot_replaces_the_whole_factor() {
+        let X = random_matrix::<f64>(6, 4000, 2);
+        let labels: Vec<usize> = (0..4000).map(|i| i % 2).collect();
+        let narrow = Kernel::Gaussian { sigma: 0.3 };
+        let mut params = pipeline(LandmarkCount::Auto { trace_error: 0.01, max: 600 }, None);
+        let MapParams::Nystroem(map) = &mut params.map else { unreachable!() };
+        map.kernel = narrow;
+        params.memory = Some(8_000_000);
+        let model = params.fit(X.as_ref(), &labels).unwrap();
+        let FeatureMap::Nystroem(map) = model.map() else { unreachable!() };
+        assert!(map.n_landmarks() <= 300, "{}", map.n_landmarks());
+
+        params.map = MapParams::Nystroem(NystroemParams {
+            n_landmarks: LandmarkCount::Exact(100),
+            rank: Rank::Exact(20),
+            ..Default::default()
+        });
+        params.memory = Some(3_000_000); // the whole factor would need 3.2 MB beside the samples
+        let model = params.fit(X.as_ref(), &labels).unwrap();
+        let pilot = |w: &Warning| matches!(w, Warning::PilotSample { of: 4000, .. });
+        assert!(model.warnings().iter().any(pilot));
+    }
+}
