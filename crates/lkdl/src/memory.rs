@@ -86,7 +86,8 @@ pub(crate) fn nystroem_stages<T: Real>(
     let square = matrix_bytes::<f64>(c, c);
     let whole = params.variant == Variant::Optimal || matches!(params.rank, Rank::Trace(_));
     let solve = match (params.variant, whole) {
-        (Variant::Cholesky, _) => 2 * square,
+        // a W that is singular or indefinite is solved by its eigenpairs
+        (Variant::Cholesky, _) => eigen_bytes(c, c),
         // V, S, SP0 and M of the second solve
         (_, true) => eigen_bytes(c, c) + 4 * square,
         _ if params.kernel.is_positive_semidefinite() => eigen_bytes(c, k),
