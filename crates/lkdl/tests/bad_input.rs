@@ -303,15 +303,43 @@ fn a_precomputed_kernel_must_be_square() {
 #[test]
 fn a_budget_too_small_is_an_error_with_both_numbers() {
     let (X, labels) = clouds::<f64>(4, 400, 2, 1);
+    let refused = |params: &Params<f64>| {
+        let error = fit_error(params, &X, &labels);
+        assert!(matches!(error, LkdlError::Memory { budget: 1000, need, .. } if need > 1000));
+        assert!(error.to_string().contains("the memory budget is 1000 bytes"), "{error}");
+    };
     for sampler in [Sampler::default(), Sampler::RpCholesky, Sampler::GreedyCholesky] {
         let mut params = pipeline::<f64>(GAUSSIAN, [10, 8, 4, 2]);
         let tight = NystroemParams { sampler, memory: Some(1000), ..map_of(&params) };
         params.map = nystroem(tight.clone());
-        let error = fit_error(&params, &X, &labels);
-        assert!(matches!(error, LkdlError::Memory { budget: 1000, need, .. } if need > 1000));
-        assert!(error.to_string().contains("the memory budget is 1000 bytes"), "{error}");
+        refused(&params);
         params.map = nystroem(NystroemParams { memory: Some(u64::MAX), ..tight });
         params.fit(X.as_ref(), &labels).unwrap();
+    }
+    let maps = [
+        pipeline::<f64>(GAUSSIAN, [10, 8, 4, 2]).map,
+        nystroem(NystroemParams::default()),
+        MapParams::None,
+        MapParams::Fourier(FourierParams { sigma: 1.0, rank: 8, seed: 0 }),
+        MapParams::Fastfood(FastfoodParams { sigma: 1.0, rank: 8, seed: 0 }),
+    ];
+    for map in maps {
+        let mut params = LkdlParams { map, ..pipeline::<f64>(GAUSSIAN, [10, 8, 4, 2]) };
+        for budget in [0, 1000] {
+            params.memory = Some(budget);
+            let error = fit_error(&params, &X, &labels);
+            assert!(matches!(error, LkdlError::Memory { budget: b, .. } if b == budget));
+        }
+        refused(&params);
+        // What the plan asks for is enough.
+        params.memory = None;
+        let plan = params.memory_plan::<f64>(4, &[200, 200]).unwrap();
+        params.memory = Some(plan.peak().bytes);
+        assert_sound(
+            &params.fit(X.as_ref(), &labels).unwrap().predict(X.as_ref()).unwrap(),
+            400,
+            2,
+        );
     }
 }
 
