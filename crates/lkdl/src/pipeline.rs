@@ -35,6 +35,7 @@ pub enum MapParams {
 /// A fitted map of any kind.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
+#[allow(clippy::large_enum_variant)] // a model holds one of these, not a list
 pub enum FeatureMap<T: Real> {
     /// Virtual samples are the samples.
     Identity,
@@ -257,7 +258,8 @@ impl<T: Real, C: Classify<T>> Lkdl<T, C> {
             .step_by(PREDICT_BATCH)
             .map(|start| {
                 let count = PREDICT_BATCH.min(samples.ncols() - start);
-                let F = self.transform(samples.subcols(start, count))?;
+                let F = self.transform(samples.subcols(start, count));
+                let F = F.map_err(|error| in_batch(error, start))?;
                 self.classifier.classify(F.as_ref())
             })
             .collect::<Result<_, _>>()?;
@@ -289,4 +291,12 @@ impl<T: Real, C: Classify<T>> Lkdl<T, C> {
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
+}
+
+/// The error of a batch, with the column as the caller counts it.
+fn in_batch(mut error: LkdlError, start: usize) -> LkdlError {
+    if let LkdlError::NonFinite { col, .. } | LkdlError::NegativeFeature { col, .. } = &mut error {
+        *col += start;
+    }
+    error
 }

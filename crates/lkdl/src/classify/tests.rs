@@ -96,7 +96,7 @@ fn scores_are_the_pursuit_residuals<T: Real>() {
         .collect();
     for j in 0..20 {
         for v in dictionaries[0].col_as_slice_mut(j) {
-            *v = *v * T::of(0.3 + j as f64);
+            *v *= T::of(0.3 + j as f64);
         }
     }
     // Past two blocks of signals.

@@ -242,7 +242,7 @@ impl Kernel {
             | Self::Exponential { .. }
             | Self::Laplacian { .. }
             | Self::Chi2Exponential { .. } => out.fill(1.0),
-            Self::Cosine => each(out, &|x| f64::from(vector::norm_sq(x) > 0.0)),
+            Self::Cosine => each(out, &|x| f64::from(x.iter().any(|v| *v != T::of(0.0)))),
             Self::Sigmoid { scale, offset } => {
                 each(out, &|x| (scale * vector::norm_sq(x) + offset).tanh());
             }
@@ -250,7 +250,7 @@ impl Kernel {
             Self::Normalized(inner) => {
                 inner.diag_block(X, out)?;
                 for value in out {
-                    *value = f64::from(*value > 0.0);
+                    *value = f64::from(T::of(*value) > T::of(0.0));
                 }
             }
             Self::Precomputed => out.fill(f64::NAN),

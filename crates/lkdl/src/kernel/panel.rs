@@ -10,7 +10,7 @@ use crate::matrix::{
     BLOCK, Columns, Contiguous, check_samples, check_size, col, columns_of, gather, subcols,
 };
 use crate::real::Real;
-use crate::vector::{all_finite, map_in_place, norm_sq, sum_zip, zip_in_place};
+use crate::vector::{all_finite, map_in_place, norm_sq, normalize, sum_zip, zip_in_place};
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
@@ -24,9 +24,10 @@ pub struct Panel<T: Real> {
     indices: Option<Vec<usize>>,
     /// Mean of the points: distances are computed about it, which avoids cancellation.
     shift: Vec<T>,
-    /// The points about the mean (distance kernels only).
-    shifted: Option<Mat<T>>,
-    /// ‖y_j‖² (about the mean for distance kernels).
+    /// What the product is taken with in place of the points: the points about the mean (distance
+    /// kernels) or of unit norm (cosine).
+    adapted: Option<Mat<T>>,
+    /// ‖y_j‖² about the mean (distance kernels only).
     sq_norms: Vec<T>,
     /// 1/√κ(y_j, y_j) of the inner kernel (normalized only).
     scales: Vec<T>,
@@ -77,7 +78,7 @@ impl<T: Real> Panel<T> {
             points,
             indices,
             shift: Vec::new(),
-            shifted: None,
+            adapted: None,
             sq_norms: Vec::new(),
             scales: Vec::new(),
         };
@@ -96,12 +97,18 @@ impl<T: Real> Panel<T> {
                     zip_in_place(shifted.col_as_slice_mut(j), &shift, |y, mean| y - mean);
                 }
                 self.sq_norms = sq_norms(columns_of(&shifted));
-                (self.shift, self.shifted) = (shift, Some(shifted));
+                (self.shift, self.adapted) = (shift, Some(shifted));
             }
-            Kernel::Cosine => self.sq_norms = sq_norms(points),
+            Kernel::Cosine => {
+                let mut unit = self.points.clone();
+                for j in 0..unit.ncols() {
+                    normalize(unit.col_as_slice_mut(j));
+                }
+                self.adapted = Some(unit);
+            }
             Kernel::Normalized(inner) => {
                 let diag = inner.diag(points)?;
-                self.scales = diag.iter().map(|&v| T::of(inverse_sqrt(v))).collect();
+                self.scales = diag.iter().map(|&v| T::of(inverse_sqrt::<T>(v))).collect();
                 self.prepare(&inner.as_ref().clone())?;
             }
             _ => {}
@@ -156,7 +163,10 @@ impl<T: Real> Panel<T> {
         let X = Contiguous::new(samples);
         let mut out = Mat::zeros(self.len(), samples.ncols());
         self.evaluate_into(X.columns(), out.as_mut())?;
-        Ok(out)
+        match first_non_finite(out.as_ref()) {
+            Some(value) => Err(self.overflow(value)),
+            None => Ok(out),
+        }
     }
 
     /// [`Panel::evaluate`] into a given c×N matrix, blocks in parallel, samples unchecked.
@@ -240,12 +250,13 @@ impl<T: Real> Panel<T> {
                 });
             }
             Kernel::Cosine => {
-                product_into(out.as_mut(), self.points.transpose(), X.as_dyn_stride());
+                // Only one of the two lengths is in the product, and the other is divided out in
+                // f64: neither their squares nor their product can leave the range.
+                product_into(out.as_mut(), self.adapted().transpose(), X.as_dyn_stride());
                 for_columns(out, |i, tile| {
-                    let x_scale = inverse_sqrt(norm_sq(col(X, i)));
-                    zip_in_place(tile, &self.sq_norms, |v, y| {
-                        if y > T::of(0.0) { v * T::of(x_scale) / y.sqrt() } else { T::of(0.0) }
-                    });
+                    let x = norm(col(X, i));
+                    let scale = if x > 0.0 { 1.0 / x } else { 0.0 };
+                    map_in_place(tile, |v| T::of(v.wide() * scale));
                 });
             }
             Kernel::Gaussian { sigma } => {
@@ -273,7 +284,11 @@ impl<T: Real> Panel<T> {
                 self.pairwise(X, out, |x, y| sum_zip(x, y, |a, b| (a - b).abs()), |sum| rate * sum);
             }
             Kernel::Chi2Additive => self.pairwise_plain(X, out, |x, y| {
-                sum_zip(x, y, |a, b| if a + b > T::of(0.0) { two * a * b / (a + b) } else { a + b })
+                sum_zip(
+                    x,
+                    y,
+                    |a, b| if a + b > T::of(0.0) { two * a * (b / (a + b)) } else { a + b },
+                )
             }),
             Kernel::Chi2Exponential { rate } => {
                 let rate = T::of(-rate);
@@ -289,7 +304,7 @@ impl<T: Real> Panel<T> {
                 let mut diag = vec![0.0; X.ncols()];
                 inner.diag_block(X, &mut diag)?;
                 for_columns(out, |i, tile| {
-                    let x = T::of(inverse_sqrt(diag[i]));
+                    let x = T::of(inverse_sqrt::<T>(diag[i]));
                     zip_in_place(tile, &self.scales, |v, y| v * x * y);
                 });
             }
@@ -325,9 +340,12 @@ impl<T: Real> Panel<T> {
             norms.push(T::of(norm_sq(shifted)));
         }
         let X = MatRef::from_column_major_slice(&scratch[..p * n], p, n);
-        let points = self.shifted.as_ref().unwrap_or(&self.points);
-        product_into(out, points.transpose(), X);
+        product_into(out, self.adapted().transpose(), X);
         norms
+    }
+
+    fn adapted(&self) -> &Mat<T> {
+        self.adapted.as_ref().unwrap_or(&self.points)
     }
 
     /// exp(link(distance(x_i, y_j))) for kernels that are no product.
@@ -397,9 +415,11 @@ fn for_columns<T: Real>(out: MatMut<'_, T>, mut f: impl FnMut(usize, &mut [T])) 
     }
 }
 
+/// max(x, 0), but NaN (∞ − ∞, from squares that overflowed) stays NaN: it must not pass for the
+/// distance of coincident samples.
 #[inline(always)]
 fn at_least_zero<T: Real>(x: T) -> T {
-    if x > T::of(0.0) { x } else { T::of(0.0) }
+    if x < T::of(0.0) { T::of(0.0) } else { x }
 }
 
 /// The first value of a matrix that is NaN or infinite.
@@ -409,8 +429,16 @@ fn first_non_finite(X: &Mat<f64>) -> Option<f64> {
     X.col_as_slice(j).iter().copied().find(|v| !v.is_finite())
 }
 
-fn inverse_sqrt(x: f64) -> f64 {
-    if x > 0.0 { 1.0 / x.sqrt() } else { 0.0 }
+/// 1/√x; 0 for a diagonal that is 0 in the working type, as the values beside it then are.
+fn inverse_sqrt<T: Real>(x: f64) -> f64 {
+    if T::of(x) > T::of(0.0) { 1.0 / x.sqrt() } else { 0.0 }
+}
+
+/// ‖x‖, also where its square leaves the range of `f64`.
+fn norm<T: Real>(x: &[T]) -> f64 {
+    const SAFE: std::ops::Range<f64> = 1e-280..1e300;
+    let sq = norm_sq(x);
+    if SAFE.contains(&sq) { sq.sqrt() } else { normalize(&mut x.to_vec()) }
 }
 
 fn sq_norms<T: Real>(X: Columns<'_, T>) -> Vec<T> {

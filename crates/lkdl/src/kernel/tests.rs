@@ -205,3 +205,59 @@ fn median_width_scales_with_the_data_and_survives_coincident_samples() {
     assert!((width(&X) - 40f64.sqrt()).abs() < 1.0); // E‖x−y‖² = 2p
     assert_eq!(width(&Mat::zeros(3, 10)), 1.0);
 }
+
+#[test]
+fn squares_that_overflow_are_an_error_and_never_a_kernel_value() {
+    // The first two lie on one side of the mean: ∞ + ∞ − 2·∞ must not pass for coincidence.
+    fn check<T: Real>(size: f64) {
+        let X = Mat::from_fn(1, 3, |_, j| T::of([1.0, 3.0, 8.0][j] * size));
+        for kernel in [
+            Kernel::Linear,
+            Kernel::Polynomial { degree: 2.0, offset: 0.0 },
+            Kernel::Gaussian { sigma: 1.0 },
+            Kernel::Exponential { sigma: 1.0 },
+            Kernel::Normalized(Box::new(Kernel::Linear)),
+        ] {
+            let error = Panel::new(&kernel, X.as_ref())
+                .and_then(|panel| panel.evaluate(X.as_ref()).and(panel.gram()).map(|W| W[(1, 0)]));
+            assert!(matches!(error, Err(LkdlError::KernelOverflow { .. })), "{kernel}: {error:?}");
+        }
+    }
+    check::<f64>(1e200);
+    check::<f32>(1e25);
+}
+
+#[test]
+fn cosine_and_chi_squared_kernels_do_not_depend_on_the_scale() {
+    fn check<T: Real>(sizes: &[f64]) {
+        let mut X = histograms::<f64>(9, 12);
+        X.col_as_slice_mut(5).fill(0.0);
+        let values = |kernel: &Kernel, size: f64| {
+            let X = Mat::from_fn(9, 12, |r, i| T::of(X[(r, i)] * size));
+            Panel::new(kernel, X.as_ref()).unwrap().gram().unwrap()
+        };
+        // Of degree 0 and 1 in the samples.
+        for (kernel, degree) in [(Kernel::Cosine, 0), (Kernel::Chi2Additive, 1)] {
+            let expected = values(&kernel, 1.0);
+            for &size in sizes {
+                let scaled = values(&kernel, size);
+                for j in 0..12 {
+                    for i in 0..12 {
+                        let gap = scaled[(i, j)] / size.powi(degree) - expected[(i, j)];
+                        assert!(gap.abs() < 200.0 * T::EPS, "{kernel} {size:e}: {gap:e}");
+                    }
+                }
+            }
+        }
+    }
+    check::<f64>(&[1e-200, 1e-100, 1e100, 1e200]);
+    check::<f32>(&[1e-30, 1e-20, 1e20, 1e30]);
+}
+
+#[test]
+fn a_diagonal_below_the_range_counts_as_zero_in_a_normalized_kernel() {
+    let kernel = Kernel::Normalized(Box::new(Kernel::Polynomial { degree: 2.0, offset: 0.0 }));
+    let X = Mat::from_fn(2, 2, |i, j| 1e-15 * (1 + i + j) as f32);
+    let W = Panel::new(&kernel, X.as_ref()).unwrap().gram().unwrap();
+    assert_eq!(W, Mat::<f64>::zeros(2, 2));
+}

@@ -50,7 +50,10 @@ pub fn relative_error<T: Real>(
     if total == 0.0 {
         return Err(LkdlError::ZeroKernel { n_landmarks: n });
     }
-    Ok((gap / total).sqrt())
+    match [gap, total].into_iter().find(|v| !v.is_finite()) {
+        Some(value) => Err(LkdlError::KernelOverflow { kernel: kernel.to_string(), value }),
+        None => Ok((gap / total).sqrt()),
+    }
 }
 
 /// tr(K − FᵀF)/tr K ≥ 0, exact: the sum of the residual energies over the kernel's trace.
@@ -86,7 +89,12 @@ pub fn best_rank_errors<T: Real>(
     }
     let all: Vec<usize> = (0..n).collect();
     let K = Panel::of_samples(kernel, samples, &all)?.gram()?;
-    let values = full_eigen(K.as_ref())?.values;
+    let mut values = full_eigen(K.as_ref())?.values;
+    // Relative to the largest, so that no square leaves the range.
+    let peak = values.iter().fold(0.0, |peak: f64, v| peak.max(v.abs()));
+    if peak > 0.0 {
+        values.iter_mut().for_each(|v| *v /= peak);
+    }
     let squares: f64 = values.iter().map(|v| v * v).sum();
     let trace: f64 = values.iter().sum();
     let tail = |rank: usize| {

@@ -147,3 +147,17 @@ fn kernel_values_beyond_the_range_are_an_overflow_error() {
         }
     }
 }
+
+#[test]
+fn errors_of_kernels_near_the_ends_of_the_range_are_numbers_or_an_error() {
+    let X = samples::<f64>(4, 30, 6);
+    let at = |size: f64| Mat::from_fn(4, 30, |r, i| size * X[(r, i)]);
+    let best = |size| best_rank_errors(&Kernel::Linear, at(size).as_ref(), &[2]).unwrap()[0];
+    for size in [1e-120, 1e120] {
+        assert!((best(size).frobenius - best(1.0).frobenius).abs() < 1e-12);
+        assert!((best(size).trace - best(1.0).trace).abs() < 1e-12);
+    }
+    let huge = at(1e200);
+    let error = relative_error(&Kernel::Linear, huge.as_ref(), X.as_ref()).unwrap_err();
+    assert!(matches!(error, LkdlError::KernelOverflow { .. }));
+}

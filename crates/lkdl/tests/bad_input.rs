@@ -1,0 +1,568 @@
+//! Bad input, awkward input and extreme input: a typed error that names the value, or the
+//! documented behaviour; never a panic, a NaN or an endless loop.
+#![allow(non_snake_case, clippy::unwrap_used)] // helpers of tests unwrap too
+
+mod common;
+
+use common::{assert_sound, clouds, kernels, normal, pipeline, samplers};
+use faer::Mat;
+use lkdl::dictionary::AtomUpdate;
+use lkdl::map::Indefinite;
+use lkdl::map::fastfood::FastfoodParams;
+use lkdl::map::fourier::FourierParams;
+use lkdl::prelude::*;
+use proptest::prelude::*;
+
+const GAUSSIAN: Kernel = Kernel::Gaussian { sigma: 1.0 };
+
+type Params<T> = LkdlParams<ClassDictionariesParams<KsvdParams<T>>>;
+
+fn nystroem(params: NystroemParams) -> MapParams {
+    MapParams::Nystroem(params)
+}
+
+/// The map's parameters of a [`pipeline`].
+fn map_of<T: Real>(params: &Params<T>) -> NystroemParams {
+    match &params.map {
+        MapParams::Nystroem(map) => map.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn fit_error<T: Real>(params: &Params<T>, X: &Mat<T>, labels: &[usize]) -> LkdlError {
+    match params.fit(X.as_ref(), labels) {
+        Err(error) => error,
+        Ok(model) => panic!("fitted, warnings {:?}", model.warnings()),
+    }
+}
+
+#[test]
+fn non_finite_values_are_named_in_training_and_in_prediction() {
+    fn check<T: Real>() {
+        let (X, labels) = clouds::<T>(4, 30, 2, 1);
+        let params = pipeline::<T>(GAUSSIAN, [8, 8, 4, 2]);
+        let model = params.fit(X.as_ref(), &labels).unwrap();
+        for (bad, text) in [(f64::NAN, "NaN"), (f64::INFINITY, "inf"), (f64::NEG_INFINITY, "-inf")]
+        {
+            let mut broken = X.clone();
+            broken[(2, 17)] = T::of(bad);
+            let errors = [
+                fit_error(&params, &broken, &labels),
+                model.predict(broken.as_ref()).unwrap_err(),
+                model.transform(broken.as_ref()).unwrap_err(),
+            ];
+            for error in errors {
+                let expected = format!("samples holds {text} at row 2, column 17");
+                assert!(error.to_string().starts_with(&expected), "{error}");
+            }
+        }
+    }
+    check::<f64>();
+    check::<f32>();
+}
+
+#[test]
+fn no_samples_or_no_features_is_an_error() {
+    let (X, labels) = clouds::<f64>(4, 30, 2, 1);
+    let params = pipeline::<f64>(GAUSSIAN, [8, 8, 4, 2]);
+    let model = params.fit(X.as_ref(), &labels).unwrap();
+    for (p, n) in [(4, 0), (0, 30), (0, 0)] {
+        let empty = Mat::<f64>::zeros(p, n);
+        for error in
+            [fit_error(&params, &empty, &vec![0; n]), model.predict(empty.as_ref()).unwrap_err()]
+        {
+            let expected = format!("samples is empty ({p} x {n})");
+            assert!(error.to_string().starts_with(&expected), "{error}");
+        }
+    }
+}
+
+#[test]
+fn one_sample_and_one_feature_are_enough() {
+    for kernel in kernels().into_iter().filter(|k| !matches!(k, Kernel::Sigmoid { .. })) {
+        let one = clouds::<f64>(3, 1, 1, 1).0;
+        let params = pipeline::<f64>(kernel.clone(), [1, 1, 1, 1]);
+        let predictions = params.fit(one.as_ref(), &[0]).unwrap().predict(one.as_ref()).unwrap();
+        assert_sound(&predictions, 1, 1);
+        let (line, labels) = clouds::<f64>(1, 20, 2, 1);
+        // Two landmarks on a line are dependent for many kernels: a rank of 1 is what all have.
+        let params = pipeline::<f64>(kernel, [2, 1, 2, 1]);
+        let model = params.fit(line.as_ref(), &labels).unwrap();
+        assert_sound(&model.predict(line.as_ref()).unwrap(), 20, 2);
+    }
+}
+
+#[test]
+fn a_class_with_fewer_samples_than_atoms_is_mixed_and_reported() {
+    let (X, mut labels) = clouds::<f64>(4, 30, 2, 1);
+    labels[29] = 2;
+    let model = pipeline::<f64>(GAUSSIAN, [10, 10, 6, 2]).fit(X.as_ref(), &labels).unwrap();
+    let warnings: Vec<_> = model.classifier().warnings().collect();
+    assert_eq!(warnings, [(2, &Warning::MixedAtoms { wanted: 6, from_samples: 1 })]);
+    assert_sound(&model.predict(X.as_ref()).unwrap(), 30, 3);
+}
+
+#[test]
+fn zero_and_repeated_samples_are_learned_around() {
+    let (mut X, labels) = clouds::<f64>(4, 40, 2, 1);
+    let copy = X.col_as_slice(0).to_vec();
+    (20..30).for_each(|i| X.col_as_slice_mut(i).copy_from_slice(&copy));
+    (30..34).for_each(|i| X.col_as_slice_mut(i).fill(0.0));
+    for sampler in samplers() {
+        for kernel in
+            [Kernel::Linear, Kernel::Cosine, Kernel::Polynomial { degree: 2.0, offset: 0.0 }]
+        {
+            let mut params = pipeline::<f64>(kernel, [20, 1, 5, 2]);
+            params.map = nystroem(NystroemParams {
+                sampler: sampler.clone(),
+                rank: Rank::Standard,
+                ..map_of(&params)
+            });
+            params.prepare = PrepareParams { steps: vec![Step::UnitNorm] };
+            // One given landmark is a sample; a zero one would be an error of its own.
+            let model = params.fit(X.as_ref(), &labels).unwrap();
+            let predictions = model.predict(X.as_ref()).unwrap();
+            assert_sound(&predictions, 40, 2);
+            assert!(predictions.n_zero_samples >= 4);
+            assert!(predictions.labels[30..34].iter().all(|&l| l == 0));
+            assert!(model.warnings().contains(&Warning::ZeroSamples { count: 4 }));
+        }
+    }
+}
+
+#[test]
+fn nothing_but_zeros_is_an_error() {
+    let (zeros, labels) = (Mat::<f64>::zeros(4, 30), vec![0; 30]);
+    let params = pipeline::<f64>(Kernel::Linear, [8, 8, 4, 2]);
+    assert!(matches!(fit_error(&params, &zeros, &labels), LkdlError::ZeroKernel { .. }));
+    let linear = LkdlParams { map: MapParams::None, ..params.clone() };
+    assert_eq!(fit_error(&linear, &zeros, &labels), LkdlError::AllZero { what: "samples" });
+    // One landmark that is zero carries no kernel mass either.
+    let (mut X, labels) = clouds::<f64>(4, 30, 2, 1);
+    X.col_as_slice_mut(0).fill(0.0);
+    let given = NystroemParams { sampler: Sampler::Given(vec![0]), ..map_of(&params) };
+    let given = LkdlParams { map: nystroem(given), ..params };
+    assert_eq!(fit_error(&given, &X, &labels), LkdlError::ZeroKernel { n_landmarks: 1 });
+}
+
+#[test]
+fn counts_out_of_range_are_named_with_their_limit() {
+    let (X, labels) = clouds::<f64>(4, 30, 2, 1);
+    let text = |numbers| fit_error(&pipeline::<f64>(GAUSSIAN, numbers), &X, &labels).to_string();
+    let range = "n_landmarks is 31, but must be between 1 and n_samples = 30";
+    assert_eq!(text([31, 8, 4, 2]), range);
+    assert_eq!(text([0, 8, 4, 2]), "n_landmarks is 0, but must be between 1 and n_samples = 30");
+    assert_eq!(text([8, 9, 4, 2]), "rank is 9, but must be between 1 and n_landmarks = 8");
+    assert_eq!(text([8, 0, 4, 2]), "rank is 0, but must be at least 1");
+    assert_eq!(text([8, 8, 4, 5]), "sparsity is 5, but must be between 1 and n_atoms = 4");
+    assert_eq!(text([8, 8, 4, 0]), "sparsity is 0, but must be at least 1");
+    assert_eq!(text([8, 8, 0, 1]), "n_atoms is 0, but must be at least 1");
+    let mut params = pipeline::<f64>(GAUSSIAN, [8, 8, 4, 2]);
+    params.method.learner.max_iters = 0;
+    assert_eq!(
+        fit_error(&params, &X, &labels).to_string(),
+        "max_iters is 0, but must be at least 1"
+    );
+}
+
+#[test]
+fn bad_kernel_and_map_parameters_are_named() {
+    let (X, labels) = clouds::<f64>(4, 30, 2, 1);
+    let text = |map| {
+        let params = LkdlParams { map, ..pipeline::<f64>(GAUSSIAN, [8, 8, 4, 2]) };
+        fit_error(&params, &X, &labels).to_string()
+    };
+    let kernel = |kernel| text(pipeline::<f64>(kernel, [8, 8, 4, 2]).map);
+    assert!(kernel(Kernel::Gaussian { sigma: 0.0 }).starts_with("kernel sigma is 0, but must be"));
+    assert!(kernel(Kernel::Gaussian { sigma: f64::NAN }).starts_with("kernel sigma is NaN"));
+    assert!(kernel(Kernel::Laplacian { rate: -1.0 }).starts_with("kernel rate is -1"));
+    let negative = Kernel::Polynomial { degree: -2.0, offset: 0.0 };
+    assert!(kernel(negative).starts_with("kernel degree is -2"));
+    let infinite = Kernel::Polynomial { degree: 2.0, offset: f64::INFINITY };
+    assert!(kernel(infinite).starts_with("kernel offset is inf"));
+    for (sigma, rank, start) in [(1.0, 7, "rank is 7"), (1.0, 0, "rank is 0"), (-1.0, 8, "kernel")]
+    {
+        let error = text(MapParams::Fourier(FourierParams { sigma, rank, seed: 0 }));
+        assert!(error.starts_with(start), "{error}");
+        let error = text(MapParams::Fastfood(FastfoodParams { sigma, rank, seed: 0 }));
+        assert!(error.starts_with(start), "{error}");
+    }
+}
+
+#[test]
+fn labels_that_do_not_fit_are_named() {
+    let (X, labels) = clouds::<f64>(4, 30, 2, 1);
+    let params = pipeline::<f64>(GAUSSIAN, [8, 8, 4, 2]);
+    let error = fit_error(&params, &X, &labels[..29]);
+    assert_eq!(error.to_string(), "labels' length has size 29, but must be 30");
+    let gap: Vec<usize> = labels.iter().map(|l| 3 * l).collect();
+    assert_eq!(fit_error(&params, &X, &gap), LkdlError::EmptyClass { class: 1 });
+    let mut far = labels.clone();
+    far[4] = usize::MAX;
+    assert_eq!(fit_error(&params, &X, &far), LkdlError::EmptyClass { class: 2 });
+    // One class is a model that always says so.
+    let model = params.fit(X.as_ref(), &[0; 30]).unwrap();
+    let predictions = model.predict(X.as_ref()).unwrap();
+    assert_sound(&predictions, 30, 1);
+    assert!(predictions.margins.iter().all(|&m| m == 1.0));
+    assert!(predictions.accuracy(&labels[..7]).is_err());
+}
+
+#[test]
+fn other_features_than_in_training_are_refused() {
+    let (X, labels) = clouds::<f64>(4, 30, 2, 1);
+    let maps = [
+        pipeline::<f64>(GAUSSIAN, [8, 8, 4, 2]).map,
+        MapParams::None,
+        MapParams::Fourier(FourierParams { sigma: 1.0, rank: 8, seed: 0 }),
+        MapParams::Fastfood(FastfoodParams { sigma: 1.0, rank: 8, seed: 0 }),
+    ];
+    for map in maps {
+        let params = LkdlParams { map, ..pipeline::<f64>(GAUSSIAN, [8, 8, 4, 2]) };
+        let model = params.fit(X.as_ref(), &labels).unwrap();
+        let error = model.predict(X.as_ref().subrows(0, 3)).unwrap_err();
+        assert!(matches!(error, LkdlError::Shape { expected: 4, got: 3, .. }), "{error}");
+    }
+}
+
+#[test]
+fn negative_features_of_a_chi_squared_kernel_are_named() {
+    for kernel in [
+        Kernel::Chi2Additive,
+        Kernel::Chi2Exponential { rate: 1.0 },
+        Kernel::Normalized(Box::new(Kernel::Chi2Additive)),
+    ] {
+        let (X, labels) = clouds::<f64>(4, 30, 2, 1);
+        let params = pipeline::<f64>(kernel, [8, 4, 4, 2]);
+        let model = params.fit(X.as_ref(), &labels).unwrap();
+        let mut broken = X.clone();
+        broken[(3, 21)] = -0.5;
+        let expected = LkdlError::NegativeFeature { row: 3, col: 21, value: -0.5 };
+        assert_eq!(fit_error(&params, &broken, &labels), expected);
+        assert_eq!(model.predict(broken.as_ref()).unwrap_err(), expected);
+    }
+}
+
+#[test]
+fn a_bad_value_far_down_a_long_list_is_named_by_its_own_column() {
+    // Prediction goes in batches; the column is that of the caller's matrix.
+    let (X, labels) = clouds::<f32>(4, 30, 2, 1);
+    let model =
+        pipeline::<f32>(Kernel::Chi2Additive, [8, 4, 4, 2]).fit(X.as_ref(), &labels).unwrap();
+    let mut long = Mat::from_fn(4, 20_000, |r, i| X[(r, i % 30)]);
+    long[(1, 19_000)] = -0.25;
+    let expected = LkdlError::NegativeFeature { row: 1, col: 19_000, value: -0.25 };
+    assert_eq!(model.predict(long.as_ref()).unwrap_err(), expected);
+}
+
+#[test]
+fn an_indefinite_kernel_is_refused_unless_a_policy_says_otherwise() {
+    let (X, labels) = (normal::<f64>(4, 30, 1), (0..30).map(|i| i % 2).collect::<Vec<_>>());
+    let mut params = pipeline::<f64>(Kernel::Sigmoid { scale: 1.0, offset: -1.0 }, [10, 5, 4, 2]);
+    let plain = map_of(&params);
+    for variant in [Variant::Standard, Variant::Cholesky, Variant::Optimal] {
+        params.map = nystroem(NystroemParams { variant, ..plain.clone() });
+        let error = fit_error(&params, &X, &labels);
+        assert!(matches!(error, LkdlError::Indefinite { .. }), "{error}");
+        assert!(
+            error.to_string().contains("choose another kernel or the policy clip, flip or shift")
+        );
+        for indefinite in [Indefinite::Clip, Indefinite::Flip, Indefinite::Shift] {
+            params.map = nystroem(NystroemParams { variant, indefinite, ..plain.clone() });
+            let model = params.fit(X.as_ref(), &labels).unwrap();
+            let repaired = |w: &Warning| matches!(w, Warning::IndefiniteRepaired { .. });
+            assert!(model.warnings().iter().any(repaired));
+            assert_sound(&model.predict(X.as_ref()).unwrap(), 30, 2);
+        }
+    }
+}
+
+#[test]
+fn a_singular_landmark_matrix_lowers_the_rank_and_says_so() {
+    let (X, labels) = clouds::<f64>(3, 30, 2, 1);
+    for variant in [Variant::Standard, Variant::Cholesky, Variant::Optimal] {
+        let mut params = pipeline::<f64>(Kernel::Linear, [12, 12, 4, 2]);
+        let uniform = NystroemParams { sampler: Sampler::Uniform, ..map_of(&params) };
+        params.map = nystroem(NystroemParams { variant, ..uniform });
+        let model = params.fit(X.as_ref(), &labels).unwrap();
+        let FeatureMap::Nystroem(map) = model.map() else { panic!("{:?}", model.map()) };
+        assert_eq!(map.rank(), 3, "{variant:?}");
+        assert_eq!(model.warnings(), [Warning::RankReduced { wanted: 12, got: 3 }], "{variant:?}");
+        assert_sound(&model.predict(X.as_ref()).unwrap(), 30, 2);
+    }
+}
+
+#[test]
+fn a_precomputed_kernel_must_be_square() {
+    let (X, labels) = clouds::<f64>(4, 30, 2, 1);
+    let params = pipeline::<f64>(Kernel::Precomputed, [8, 8, 4, 2]);
+    let error = fit_error(&params, &X, &labels);
+    assert_eq!(error.to_string(), "precomputed kernel rows has size 4, but must be 30");
+}
+
+#[test]
+fn a_budget_too_small_is_an_error_with_both_numbers() {
+    let (X, labels) = clouds::<f64>(4, 400, 2, 1);
+    for sampler in [Sampler::default(), Sampler::RpCholesky, Sampler::GreedyCholesky] {
+        let mut params = pipeline::<f64>(GAUSSIAN, [10, 8, 4, 2]);
+        let tight = NystroemParams { sampler, memory: Some(1000), ..map_of(&params) };
+        params.map = nystroem(tight.clone());
+        let error = fit_error(&params, &X, &labels);
+        assert!(matches!(error, LkdlError::Memory { budget: 1000, need, .. } if need > 1000));
+        assert!(error.to_string().contains("the memory budget is 1000 bytes"), "{error}");
+        params.map = nystroem(NystroemParams { memory: Some(u64::MAX), ..tight });
+        params.fit(X.as_ref(), &labels).unwrap();
+    }
+}
+
+/// Samples times 10^power.
+fn scaled<T: Real>(X: &Mat<T>, power: i32) -> Mat<T> {
+    Mat::from_fn(X.nrows(), X.ncols(), |r, i| T::of(X[(r, i)].wide() * 10f64.powi(power)))
+}
+
+#[test]
+fn with_unit_norms_the_scale_of_the_samples_does_not_matter() {
+    let ((X, labels), (new, _)) = (clouds::<f64>(6, 60, 3, 1), clouds::<f64>(6, 90, 3, 2));
+    for steps in [vec![Step::UnitNorm], vec![Step::CenterSample, Step::UnitNorm]] {
+        let mut params =
+            pipeline::<f64>(Kernel::Polynomial { degree: 2.0, offset: 0.0 }, [20, 15, 8, 2]);
+        params.prepare = PrepareParams { steps };
+        let predict = |power| {
+            let model = params.fit(scaled(&X, power).as_ref(), &labels).unwrap();
+            model.predict(scaled(&new, power).as_ref()).unwrap()
+        };
+        let expected = predict(0).labels;
+        for power in [-300, -200, -100, 100, 200, 300] {
+            let predictions = predict(power);
+            assert_sound(&predictions, 90, 3);
+            assert_eq!(predictions.labels, expected, "1e{power}");
+        }
+    }
+}
+
+/// What a pipeline made of samples: sound predictions, or an error.
+fn run<T: Real>(params: &Params<T>, X: &Mat<T>, labels: &[usize]) -> Result<(), LkdlError> {
+    let n_classes = labels.iter().max().unwrap() + 1;
+    let model = params.fit(X.as_ref(), labels)?;
+    let predictions = model.predict(X.as_ref())?;
+    assert_sound(&predictions, X.ncols(), n_classes);
+    Ok(())
+}
+
+#[test]
+fn huge_samples_overflow_to_an_error_and_never_to_a_wrong_kernel() {
+    fn check<T: Real>(powers: &[i32]) {
+        let (X, labels) = clouds::<T>(6, 60, 3, 1);
+        for kernel in kernels() {
+            for &power in powers {
+                let mut params = pipeline::<T>(kernel.clone(), [20, 1, 8, 2]);
+                // Landmarks drawn without a look at the samples: only the kernel can notice.
+                let uniform = NystroemParams { sampler: Sampler::Uniform, ..map_of(&params) };
+                params.map = nystroem(uniform);
+                let result = run(&params, &scaled(&X, power), &labels);
+                let what = format!("{kernel} 1e{power} {}: {result:?}", T::NAME);
+                match kernel {
+                    // Differences only: no square of a sample is formed.
+                    Kernel::Laplacian { .. } | Kernel::Chi2Exponential { .. } => {}
+                    // Grow with the samples, as far as there are numbers.
+                    Kernel::Chi2Additive | Kernel::Custom(_) => {}
+                    // tanh of an infinite product is 1, as of a large one; angles have no size.
+                    Kernel::Sigmoid { .. } | Kernel::Cosine => {}
+                    _ => assert!(result.is_err(), "{what}"),
+                }
+            }
+        }
+        for map in [
+            MapParams::None,
+            MapParams::Fourier(FourierParams { sigma: 1.0, rank: 8, seed: 0 }),
+            MapParams::Fastfood(FastfoodParams { sigma: 1.0, rank: 8, seed: 0 }),
+        ] {
+            let params = LkdlParams { map, ..pipeline::<T>(GAUSSIAN, [20, 15, 8, 2]) };
+            for &power in powers {
+                let _ = run(&params, &scaled(&X, power), &labels); // sound, or an error
+            }
+        }
+    }
+    check::<f64>(&[200, 300]);
+    check::<f32>(&[25, 37]);
+}
+
+#[test]
+fn tiny_samples_are_learned_or_refused_but_never_give_nan() {
+    fn check<T: Real>(powers: &[i32]) {
+        let (X, labels) = clouds::<T>(6, 60, 3, 1);
+        for kernel in kernels() {
+            for &power in powers {
+                let mut params = pipeline::<T>(kernel.clone(), [20, 1, 8, 2]);
+                let map = NystroemParams { indefinite: Indefinite::Clip, ..map_of(&params) };
+                params.map = nystroem(map);
+                let _ = run(&params, &scaled(&X, power), &labels);
+            }
+        }
+        let params = LkdlParams { map: MapParams::None, ..pipeline::<T>(GAUSSIAN, [20, 15, 8, 2]) };
+        for &power in powers {
+            let _ = run(&params, &scaled(&X, power), &labels);
+        }
+    }
+    check::<f64>(&[-100, -160, -200, -300]);
+    check::<f32>(&[-15, -25, -37]);
+}
+
+/// Awkward data of one kind.
+fn awkward<T: Real>(kind: usize, p: usize, n: usize, seed: u64) -> Mat<T> {
+    let X = normal::<f64>(p, n, seed);
+    Mat::from_fn(p, n, |r, i| {
+        let (x, first) = (X[(r, i)], X[(r, i % n.div_ceil(3))]);
+        T::of(match kind {
+            0 => x,
+            1 => x.abs(),
+            2 => first,                                     // repeated samples
+            3 => x.abs() * f64::from(u8::from(i % 3 != 0)), // zero samples
+            4 => 1.0,                                       // all equal
+            5 => 0.0,
+            6 => x * 1e-30,
+            7 => x * 1e30,
+            8 => 1e6 + x, // far from the origin
+            9 => x * 1e200,
+            10 => x * 1e-200,
+            11 => x * 10f64.powi(7 * (i as i32 % 5) - 14), // norms over many orders
+            _ => X[(0, i)] * (r + 1) as f64,               // rank 1
+        })
+    })
+}
+
+/// What proptest draws: the choice of every part, and the sizes.
+#[derive(Debug, Clone)]
+struct Case {
+    kind: usize,
+    p: usize,
+    n: usize,
+    n_classes: usize,
+    kernel: usize,
+    sampler: usize,
+    map: usize,
+    learner: usize,
+    steps: usize,
+    numbers: [usize; 4],
+    seed: u64,
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let data = (0..13usize, 1..7usize, 1..25usize, 1..4usize, 0..100u64);
+    let parts = (0..13usize, 0..18usize, 0..9usize, 0..3usize, 0..5usize);
+    let numbers = [1..26usize, 1..12usize, 1..9usize, 1..5usize];
+    (data, parts, numbers).prop_map(|((kind, p, n, n_classes, seed), parts, numbers)| {
+        let (kernel, sampler, map, learner, steps) = parts;
+        Case { kind, p, n, n_classes, kernel, sampler, map, learner, steps, numbers, seed }
+    })
+}
+
+impl Case {
+    fn map(&self) -> MapParams {
+        let [c, k, ..] = self.numbers;
+        let nystroem = |variant, indefinite| {
+            MapParams::Nystroem(NystroemParams {
+                kernel: kernels()[self.kernel].clone(),
+                sampler: samplers()[self.sampler].clone(),
+                n_landmarks: match c % 3 {
+                    0 => LandmarkCount::Auto { trace_error: 0.1, max: c },
+                    1 => LandmarkCount::Share(c as f64 / 26.0),
+                    _ => LandmarkCount::Exact(c),
+                },
+                rank: match k % 4 {
+                    0 => Rank::Standard,
+                    1 => Rank::Trace(k as f64 / 13.0),
+                    _ => Rank::Exact(k),
+                },
+                variant,
+                centered: self.seed.is_multiple_of(3),
+                indefinite,
+                memory: None,
+                seed: self.seed,
+            })
+        };
+        match self.map {
+            0 => MapParams::None,
+            1 => MapParams::Fourier(FourierParams { sigma: 1.0, rank: 2 * k, seed: self.seed }),
+            2 => MapParams::Fastfood(FastfoodParams { sigma: 1.0, rank: 2 * k, seed: self.seed }),
+            3 => nystroem(Variant::Cholesky, Indefinite::Reject),
+            4 => nystroem(Variant::Optimal, Indefinite::Clip),
+            5 => nystroem(Variant::Cholesky, Indefinite::Flip),
+            6 => nystroem(Variant::Standard, Indefinite::Shift),
+            7 => nystroem(Variant::Standard, Indefinite::Clip),
+            _ => nystroem(Variant::Standard, Indefinite::Reject),
+        }
+    }
+
+    fn prepare(&self) -> PrepareParams {
+        let steps = match self.steps {
+            0 => vec![Step::UnitNorm],
+            1 => vec![Step::CenterSample, Step::UnitNorm],
+            2 => vec![Step::Standardize],
+            _ => vec![],
+        };
+        PrepareParams { steps }
+    }
+
+    /// Fits and predicts; finite or an error that says something.
+    fn run<T: Real>(&self) {
+        let [.., m, q] = self.numbers;
+        let (n_atoms, sparsity, max_iters, seed) = (m, q, 3, self.seed);
+        let update = if self.learner == 0 { AtomUpdate::Approximate } else { AtomUpdate::Exact };
+        match self.learner {
+            2 => self.run_with::<T, _>(ModParams {
+                n_atoms,
+                sparsity,
+                max_iters,
+                seed,
+                ..Default::default()
+            }),
+            _ => self.run_with::<T, _>(KsvdParams {
+                n_atoms,
+                sparsity,
+                max_iters,
+                seed,
+                update,
+                ..Default::default()
+            }),
+        }
+    }
+
+    fn run_with<T: Real, P: Learner<T>>(&self, learner: P) {
+        let sparsity = self.numbers[3];
+        let params = LkdlParams {
+            prepare: self.prepare(),
+            map: self.map(),
+            method: ClassDictionariesParams { learner, sparsity },
+            memory: None,
+        };
+        let X = awkward::<T>(self.kind, self.p, self.n, self.seed);
+        if X.col_iter().any(|x| x.iter().any(|v| !v.is_finite())) {
+            return; // beyond f32
+        }
+        let labels: Vec<usize> = (0..self.n).map(|i| i % self.n_classes).collect();
+        let n_classes = self.n_classes.min(self.n);
+        let outcome = params.fit(X.as_ref(), &labels).and_then(|model| {
+            let F = model.transform(X.as_ref())?;
+            assert!(F.col_iter().all(|f| f.iter().all(|v| v.is_finite())));
+            for class in model.classifier().learned() {
+                assert!(class.errors.iter().all(|e| e.is_finite()), "{:?}", class.errors);
+                assert!(class.dictionary.col_iter().all(|d| d.iter().all(|v| v.is_finite())));
+            }
+            model.predict(X.as_ref())
+        });
+        match outcome {
+            Ok(predictions) => assert_sound(&predictions, self.n, n_classes),
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #[test]
+    fn any_pipeline_on_any_data_is_finite_or_a_typed_error(case in cases()) {
+        case.run::<f64>();
+        case.run::<f32>();
+    }
+}

@@ -1,0 +1,120 @@
+//! Same seed, same machine, same bits: for every sampler, map and learner, whatever the number of
+//! threads.
+#![allow(non_snake_case, clippy::unwrap_used)] // helpers of tests unwrap too
+
+mod common;
+
+use common::{bits, clouds, samplers};
+use lkdl::dictionary::AtomUpdate;
+use lkdl::map::fastfood::FastfoodParams;
+use lkdl::map::fourier::FourierParams;
+use lkdl::prelude::*;
+use rayon::ThreadPool;
+
+const GAUSSIAN: Kernel = Kernel::Gaussian { sigma: 1.0 };
+
+fn pools() -> Vec<ThreadPool> {
+    let pool = |n| rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap();
+    [1, 2, 3, 8].map(pool).into()
+}
+
+fn nystroem(sampler: &Sampler, variant: Variant, centered: bool) -> MapParams {
+    MapParams::Nystroem(NystroemParams {
+        kernel: GAUSSIAN,
+        sampler: sampler.clone(),
+        n_landmarks: LandmarkCount::Exact(24),
+        rank: Rank::Exact(16),
+        variant,
+        centered,
+        seed: 3,
+        ..Default::default()
+    })
+}
+
+/// Every sampler with every variant, and the maps without landmarks.
+fn maps() -> Vec<MapParams> {
+    let mut maps = vec![
+        MapParams::None,
+        MapParams::Fourier(FourierParams { sigma: 1.0, rank: 16, seed: 3 }),
+        MapParams::Fastfood(FastfoodParams { sigma: 1.0, rank: 16, seed: 3 }),
+    ];
+    for sampler in samplers() {
+        maps.push(nystroem(&sampler, Variant::Standard, false));
+        maps.push(nystroem(&sampler, Variant::Cholesky, true));
+        maps.push(nystroem(&sampler, Variant::Optimal, false));
+    }
+    maps
+}
+
+/// Everything a fit and a prediction give, as bits.
+type Outcome = (Vec<usize>, Vec<u64>, Vec<u64>, Vec<Vec<u64>>, Vec<Vec<f64>>);
+
+/// More than one block of samples, so that there is work to share.
+fn outcome<T: Real, P: Learner<T> + Clone>(map: &MapParams, learner: &P) -> Outcome {
+    let ((X, labels), (new, _)) = (clouds::<T>(6, 300, 3, 1), clouds::<T>(6, 270, 3, 2));
+    let params = LkdlParams {
+        prepare: PrepareParams { steps: vec![Step::Standardize] },
+        map: map.clone(),
+        method: ClassDictionariesParams { learner: learner.clone(), sparsity: 2 },
+        memory: None,
+    };
+    let model = params.fit(X.as_ref(), &labels).unwrap();
+    let predictions = model.predict(new.as_ref()).unwrap();
+    let learned = model.classifier().learned();
+    (
+        predictions.labels,
+        bits(predictions.scores.as_ref()),
+        bits(model.transform(new.as_ref()).unwrap().as_ref()),
+        learned.iter().map(|class| bits(class.dictionary.as_ref())).collect(),
+        learned.iter().map(|class| class.errors.clone()).collect(),
+    )
+}
+
+fn same_bits<T: Real, P: Learner<T> + Clone + Sync + Send>(name: &str, learner: P) {
+    let pools = pools();
+    for map in maps() {
+        let one = pools[0].install(|| outcome::<T, P>(&map, &learner));
+        for pool in &pools[1..] {
+            let threads = pool.current_num_threads();
+            let other = pool.install(|| outcome::<T, P>(&map, &learner));
+            assert!(other == one, "{name} {} {threads} threads: {map:?}", T::NAME);
+        }
+    }
+}
+
+fn ksvd<T: Real>(update: AtomUpdate) -> KsvdParams<T> {
+    KsvdParams { n_atoms: 8, sparsity: 2, max_iters: 2, update, seed: 3, ..Default::default() }
+}
+
+fn optimal_directions<T: Real>() -> ModParams<T> {
+    ModParams { n_atoms: 8, sparsity: 2, max_iters: 2, seed: 3, ..Default::default() }
+}
+
+#[test]
+fn ksvd_pipelines_give_the_same_bits_for_any_number_of_threads() {
+    same_bits::<f64, _>("K-SVD", ksvd(AtomUpdate::Approximate));
+    same_bits::<f32, _>("K-SVD", ksvd(AtomUpdate::Approximate));
+}
+
+#[test]
+fn exact_ksvd_pipelines_give_the_same_bits_for_any_number_of_threads() {
+    same_bits::<f64, _>("exact K-SVD", ksvd(AtomUpdate::Exact));
+    same_bits::<f32, _>("exact K-SVD", ksvd(AtomUpdate::Exact));
+}
+
+#[test]
+fn mod_pipelines_give_the_same_bits_for_any_number_of_threads() {
+    same_bits::<f64, _>("MOD", optimal_directions());
+    same_bits::<f32, _>("MOD", optimal_directions());
+}
+
+#[test]
+fn the_seed_changes_the_outcome() {
+    // Else the tests above would compare constants.
+    let learner = |seed| KsvdParams { seed, ..ksvd::<f64>(AtomUpdate::Approximate) };
+    let map = nystroem(&Sampler::Uniform, Variant::Standard, false);
+    assert_ne!(outcome(&map, &learner(1)), outcome(&map, &learner(2)));
+    let MapParams::Nystroem(params) = &map else { unreachable!() };
+    let other = MapParams::Nystroem(NystroemParams { seed: 4, ..params.clone() });
+    assert_ne!(outcome(&map, &learner(1)), outcome(&other, &learner(1)));
+}
