@@ -76,7 +76,11 @@ fn rotated<T: Real, P: Learner<T>>(
     let prepared = model.preparation().apply(samples.as_ref()).unwrap().samples;
     let F = turned.transform(prepared.as_ref()).unwrap();
     let classifier = params.method.train(F.as_ref(), labels).unwrap();
-    Lkdl::from_parts(model.preparation().clone(), FeatureMap::Nystroem(turned), classifier)
+    Lkdl::from_parts(
+        model.preparation().clone(),
+        FeatureMap::Nystroem(Box::new(turned)),
+        classifier,
+    )
 }
 
 /// Codes of `new` over every class dictionary: supports equal, values and residuals close.

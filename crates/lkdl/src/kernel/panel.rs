@@ -163,7 +163,7 @@ impl<T: Real> Panel<T> {
         let X = Contiguous::new(samples);
         let mut out = Mat::zeros(self.len(), samples.ncols());
         self.evaluate_into(X.columns(), out.as_mut())?;
-        match first_non_finite(out.as_ref()) {
+        match first_non_finite(&out) {
             Some(value) => Err(self.overflow(value)),
             None => Ok(out),
         }
@@ -423,10 +423,10 @@ fn at_least_zero<T: Real>(x: T) -> T {
 }
 
 /// The first value of a matrix that is NaN or infinite.
-fn first_non_finite(X: &Mat<f64>) -> Option<f64> {
+fn first_non_finite<T: Real>(X: &Mat<T>) -> Option<f64> {
     let bad = |j: &usize| !all_finite(X.col_as_slice(*j));
     let j = (0..X.ncols()).into_par_iter().find_first(bad)?;
-    X.col_as_slice(j).iter().copied().find(|v| !v.is_finite())
+    X.col_as_slice(j).iter().map(|v| v.wide()).find(|v| !v.is_finite())
 }
 
 /// 1/√x; 0 for a diagonal that is 0 in the working type, as the values beside it then are.
