@@ -96,6 +96,11 @@ pub(crate) fn check_size(what: &'static str, got: usize, expected: usize) -> Res
     if got == expected { Ok(()) } else { Err(LkdlError::Shape { what, expected, got }) }
 }
 
+/// Bytes of a rows×cols matrix of `T`.
+pub(crate) fn matrix_bytes<T>(rows: usize, cols: usize) -> u64 {
+    rows as u64 * cols as u64 * size_of::<T>() as u64
+}
+
 /// ‖x_i‖² of every column, in `f64`.
 pub(crate) fn column_sq_norms<T: Real>(X: Columns<'_, T>) -> Vec<f64> {
     (0..X.ncols()).into_par_iter().map(|i| vector::norm_sq(col(X, i))).collect()

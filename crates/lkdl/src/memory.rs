@@ -8,6 +8,7 @@ use crate::error::LkdlError;
 use crate::linalg::eigen_bytes;
 use crate::map::nystroem::{NystroemParams, Rank, Variant};
 use crate::map::tile_width;
+use crate::matrix::matrix_bytes;
 use crate::real::Real;
 use crate::sampling::{LandmarkCount, LandmarkParams};
 
@@ -51,11 +52,6 @@ impl std::fmt::Display for MemoryPlan {
         }
         write!(f, "{:<10} {:>10.1} MB", "peak", self.peak().bytes as f64 / 1e6)
     }
-}
-
-/// Bytes of a rows×cols matrix of `T`.
-pub(crate) fn matrix_bytes<T>(rows: usize, cols: usize) -> u64 {
-    rows as u64 * cols as u64 * size_of::<T>() as u64
 }
 
 /// The stages of fitting a Nyström map on N samples of p features, and the dimension k of its

@@ -11,11 +11,11 @@
 use super::{Classify, Predictions, Train, class_members};
 use crate::dictionary::{Learned, Learner};
 use crate::error::{LkdlError, Warning};
+use crate::matrix::matrix_bytes;
 use crate::matrix::{
     BLOCK, Columns, Contiguous, check_samples, check_size, col, column_sq_norms, gather,
     map_blocks_with, subcols,
 };
-use crate::memory::matrix_bytes;
 use crate::pursuit::{BatchOmp, Limits, Scratch, check_range};
 use crate::real::Real;
 use crate::vector::norm_sq;

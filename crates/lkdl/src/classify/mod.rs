@@ -8,7 +8,7 @@ mod class_dictionaries;
 pub use class_dictionaries::{ClassDictionaries, ClassDictionariesParams};
 
 use crate::error::LkdlError;
-use crate::memory::matrix_bytes;
+use crate::matrix::matrix_bytes;
 use crate::real::Real;
 use faer::{Mat, MatRef};
 

@@ -1,6 +1,8 @@
 //! K-SVD: code every sample, then refit one atom at a time.
 //!
-//! $$\min_{D,\Gamma}\|X-D\Gamma\|_F^2\quad\text{s.t.}\quad\|\gamma_i\|_0\le q,\ \|d_j\|_2=1$$
+//! ```math
+//! \min_{D,\Gamma}\|X-D\Gamma\|_F^2\quad\text{s.t.}\quad\|\gamma_i\|_0\le q,\ \|d_j\|_2=1
+//! ```
 //!
 //! LKDL Eq. (2); Aharon et al. 2006. With E = X − DΓ kept current, atom j and its row g over its
 //! users I are refitted to E_I + d_j gᵀ: by its leading singular pair (`Exact`) or by one step of
@@ -17,12 +19,12 @@ use super::{
     Candidates, InitialAtoms, Learned, Learner, Stop, alternating_bytes, check_problem, residuals,
 };
 use crate::error::LkdlError;
-use crate::linalg::{full_eigen, gram};
+use crate::linalg::{full_eigen, gram, product_into};
 use crate::matrix::{Columns, Contiguous, col, column_sq_norms, columns_of, frobenius_sq};
 use crate::pursuit::{BatchOmp, Codes};
 use crate::random::{Stage, permutation, stream};
 use crate::real::Real;
-use crate::vector::{axpy_simd, dot, dot_simd, dot_wide, norm_sq, scale};
+use crate::vector::{axpy_simd, dot_simd, dot_wide, norm_sq, normalize, scale};
 use faer::{Mat, MatRef};
 use num_traits::Float;
 use pulp::{Arch, Simd, WithSimd};
@@ -346,12 +348,13 @@ fn leading_left_vector(M: MatRef<'_, f64>) -> Result<(Vec<f64>, f64), LkdlError>
     let small = if wide { gram(M.transpose()) } else { gram(M) };
     let leading = full_eigen(small.as_ref())?;
     let sigma = leading.values[0].max(0.0).sqrt();
-    let v = leading.vectors.col(0);
-    let mut u: Vec<f64> =
-        if wide { v.iter().copied().collect() } else { (M * v).iter().copied().collect() };
-    let norm = dot(&u, &u).sqrt();
-    if norm > 0.0 {
-        u.iter_mut().for_each(|x| *x /= norm);
+    let v = leading.vectors.subcols(0, 1);
+    let mut u = v.to_owned();
+    if !wide {
+        u = Mat::zeros(M.nrows(), 1);
+        product_into(u.as_mut(), M, v);
     }
+    let mut u = u.col_as_slice(0).to_vec();
+    normalize(&mut u);
     Ok((u, sigma))
 }

@@ -15,8 +15,8 @@ pub use ksvd::{AtomOrder, AtomUpdate, KsvdParams};
 pub use optimal_directions::ModParams;
 
 use crate::error::{LkdlError, Warning};
+use crate::matrix::matrix_bytes;
 use crate::matrix::{BLOCK, Columns, check_samples, col, columns_of};
-use crate::memory::matrix_bytes;
 use crate::pursuit::{BatchOmp, Codes, Encoded, Target};
 use crate::real::Real;
 use crate::vector::{axpy, norm_sq};

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::error::LkdlError;
 use crate::linalg::{Cholesky, cholesky_with_jitter};
+use crate::matrix::matrix_bytes;
 use crate::matrix::{Columns, Contiguous, col, column_sq_norms, columns_of, frobenius_sq};
-use crate::memory::matrix_bytes;
 use crate::pursuit::{BatchOmp, Codes};
 use crate::real::Real;
 use crate::vector::norm_sq;

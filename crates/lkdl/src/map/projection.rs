@@ -98,7 +98,7 @@ pub(super) fn cross_gram<T: Real>(
     Ok(S)
 }
 
-/// Σ_x κ(X_R, x), in `f64` and in block order.
+/// The mean column of F, in `f64`, blocks summed in order.
 pub(super) fn mean_virtual_sample<T: Real>(F: Columns<'_, T>) -> Vec<f64> {
     let sums = map_blocks_with(
         F.ncols(),

@@ -1,7 +1,7 @@
 //! How many landmarks: a number, a share of the samples, or as many as the kernel needs.
 //!
 //! The automatic count follows the trace certificate of RPCholesky: pivots are added until
-//! tr(K − K̂)/tr K falls to a tolerance, beyond which classification no longer improves, or until
+//! tr(K − K̂)/tr K falls to a tolerance (but not before 256), beyond which classification no longer improves, or until
 //! further pivots hardly lower it.
 
 use crate::error::LkdlError;
@@ -10,8 +10,10 @@ use crate::error::LkdlError;
 const DEFAULT_TRACE_ERROR: f64 = 0.15;
 /// c² memory and c³ time stay small up to here.
 const DEFAULT_MAX: usize = 4096;
-/// Stagnation is judged from here on: a narrow kernel improves slowly from the first pivot.
-const STAGNATION_FROM: usize = 256;
+/// Landmarks at least, where there are so many samples: fewer save no time worth having, and on
+/// small easy sets they cost accuracy. A narrow kernel, which improves slowly from the first pivot,
+/// is not mistaken for a stagnating one either.
+const START: usize = 256;
 /// Share of the last pivots looked at, and the relative improvement they must bring.
 const STAGNATION_WINDOW: f64 = 0.1;
 const STAGNATION_GAIN: f64 = 0.02;
@@ -71,8 +73,7 @@ impl LandmarkCount {
 pub(super) fn enough(trace_curve: &[f64], trace: f64, trace_error: f64) -> bool {
     let (n, Some(&left)) = (trace_curve.len(), trace_curve.last()) else { return false };
     let before = trace_curve[n - 1 - (STAGNATION_WINDOW * n as f64) as usize];
-    left <= trace_error * trace
-        || (n >= STAGNATION_FROM && before - left < STAGNATION_GAIN * before)
+    n >= START && (left <= trace_error * trace || before - left < STAGNATION_GAIN * before)
 }
 
 #[cfg(test)]
@@ -99,12 +100,11 @@ mod tests {
 
     #[test]
     fn selection_stops_at_the_tolerance_or_at_stagnation_but_not_early() {
-        assert!(!enough(&[], 1.0, 0.15));
-        assert!(enough(&[0.5, 0.15], 1.0, 0.15));
-        let flat = vec![0.9; 300];
-        assert!(!enough(&flat[..255], 1.0, 0.15));
-        assert!(enough(&flat, 1.0, 0.15));
+        assert!(!enough(&[], 1.0, 0.15) && !enough(&[0.5, 0.01], 1.0, 0.15));
         let falling: Vec<f64> = (0..300).map(|i| 0.9 - 0.002 * f64::from(i)).collect();
         assert!(!enough(&falling, 1.0, 0.15));
+        assert!(enough(&falling, 1.0, 0.31));
+        let flat = vec![0.9; 300];
+        assert!(enough(&flat, 1.0, 0.15) && !enough(&flat[..255], 1.0, 0.15));
     }
 }
