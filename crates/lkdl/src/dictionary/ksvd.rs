@@ -100,7 +100,7 @@ impl<T: Real> KsvdParams<T> {
 
 impl<T: Real> Learner<T> for KsvdParams<T> {
     fn learn(&self, samples: MatRef<'_, T>, class: usize) -> Result<Learned<T>, LkdlError> {
-        check_problem(samples, self.n_atoms, self.sparsity, self.max_iters)?;
+        check_problem(samples, self.n_atoms, self.sparsity, self.max_iters, self.tol)?;
         let X = Contiguous::new(samples);
         let X = X.columns();
         let (D, warnings) = self.initial.draw(X, self.n_atoms, self.seed, class)?;

@@ -16,8 +16,8 @@ pub use optimal_directions::ModParams;
 
 use crate::error::{LkdlError, Warning};
 use crate::matrix::matrix_bytes;
-use crate::matrix::{BLOCK, Columns, check_samples, col, columns_of};
-use crate::pursuit::{BatchOmp, Codes, Encoded, Target};
+use crate::matrix::{BLOCK, Columns, Contiguous, check_samples, col, column_sq_norms, columns_of};
+use crate::pursuit::{BatchOmp, Codes, Encoded, Target, check_range};
 use crate::real::Real;
 use crate::vector::{axpy, norm_sq};
 use faer::{Mat, MatRef};
@@ -84,7 +84,7 @@ pub enum Stop {
 impl Stop {
     /// Whether the errors so far end the iteration.
     fn reached(errors: &[f64], tol: f64, max_iters: usize) -> Option<Self> {
-        let small = |w: &[f64]| w[0] - w[1] < tol * w[0];
+        let small = |w: &[f64]| w[0] - w[1] <= tol * w[0];
         let stalled =
             tol > 0.0 && errors.len() >= 3 && errors[errors.len() - 3..].windows(2).all(small);
         if stalled {
@@ -101,8 +101,13 @@ fn check_problem<T: Real>(
     n_atoms: usize,
     sparsity: usize,
     max_iters: usize,
+    tol: f64,
 ) -> Result<(), LkdlError> {
     check_samples(samples, "samples")?;
+    check_range::<T>(&column_sq_norms(Contiguous::new(samples).columns()))?;
+    if !(tol >= 0.0 && tol.is_finite()) {
+        return Err(LkdlError::parameter("tol", tol, "a finite number >= 0"));
+    }
     if n_atoms == 0 {
         return Err(LkdlError::parameter("n_atoms", n_atoms, "at least 1"));
     }

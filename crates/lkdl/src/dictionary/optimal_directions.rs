@@ -61,7 +61,7 @@ impl<T: Real> ModParams<T> {
 
 impl<T: Real> Learner<T> for ModParams<T> {
     fn learn(&self, samples: MatRef<'_, T>, class: usize) -> Result<Learned<T>, LkdlError> {
-        check_problem(samples, self.n_atoms, self.sparsity, self.max_iters)?;
+        check_problem(samples, self.n_atoms, self.sparsity, self.max_iters, self.tol)?;
         let X = Contiguous::new(samples);
         let X = X.columns();
         let (mut D, warnings) = self.initial.draw(X, self.n_atoms, self.seed, class)?;

@@ -158,6 +158,11 @@ impl Kernel {
                     problem: "has no diagonal for new samples",
                     fix: "normalise the matrix before passing it",
                 }),
+                Self::Normalized(_) => Err(LkdlError::Unsupported {
+                    what: "normalized(normalized)",
+                    problem: "says the same twice",
+                    fix: "normalise once",
+                }),
                 inner => inner.check(),
             },
             Self::Linear
