@@ -4,7 +4,7 @@ use crate::error::DataError;
 use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
@@ -18,6 +18,14 @@ pub fn open(file: &Path) -> Result<Box<dyn BufRead>, DataError> {
         fix: "check the path and its permissions",
     })?;
     decode(BufReader::new(plain)).map_err(|source| DataError::reading(file, source))
+}
+
+/// The first bytes of a file, decompressed: at most `count` of them.
+pub(crate) fn start(file: &Path, count: usize) -> Result<Vec<u8>, DataError> {
+    let mut bytes = Vec::with_capacity(count);
+    let read = open(file)?.take(count as u64).read_to_end(&mut bytes);
+    read.map_err(|source| DataError::reading(file, source))?;
+    Ok(bytes)
 }
 
 /// Decompresses `reader` if its first bytes say so.
@@ -35,7 +43,7 @@ pub fn decode<'a>(mut reader: impl BufRead + 'a) -> std::io::Result<Box<dyn BufR
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{Read, Write};
+    use std::io::Write;
 
     const TEXT: &[u8] = b"1 1:0.5\n2 1:0.25\n";
 

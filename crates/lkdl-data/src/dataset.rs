@@ -1,6 +1,7 @@
 //! Labelled samples in memory.
 
 use crate::error::DataError;
+use crate::table::{check_labels, check_samples};
 use faer::Mat;
 use lkdl::Real;
 
@@ -39,25 +40,8 @@ impl Dataset {
         labels: Vec<u32>,
         class_names: Vec<String>,
     ) -> Result<Self, DataError> {
-        let (p, n) = (samples.nrows(), samples.ncols());
-        if p == 0 || n == 0 {
-            let size = format!("{p} x {n}");
-            return Err(DataError::parameter("samples", size, "at least one row and one column"));
-        }
-        if labels.len() != n {
-            let requirement = format!("one per sample, {n}");
-            return Err(DataError::parameter("number of labels", labels.len(), requirement));
-        }
-        if let Some(label) = labels.iter().find(|label| **label as usize >= class_names.len()) {
-            let requirement = format!("below the number of class names, {}", class_names.len());
-            return Err(DataError::parameter("label", label, requirement));
-        }
-        for i in 0..n {
-            if let Some(t) = samples.col_as_slice(i).iter().position(|v| !v.is_finite()) {
-                let value = format!("{} at feature {t} of sample {i}", samples[(t, i)]);
-                return Err(DataError::parameter("samples", value, "finite"));
-            }
-        }
+        check_samples(&samples)?;
+        check_labels(&labels, &class_names, samples.ncols())?;
         Ok(Self { name: name.into(), samples, labels, class_names })
     }
 

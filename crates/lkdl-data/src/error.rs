@@ -1,5 +1,7 @@
 //! The one error type of this crate: which file, which line, what is wrong, how to mend it.
 
+use crate::format::Format;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -46,6 +48,37 @@ pub enum DataError {
     /// No directory of data was named.
     #[error("{} is not set; set it to the directory that holds usps/ and mnist/", crate::DATA_DIR)]
     NoDataDir,
+    /// A format that cannot be read, or written, here.
+    #[error("{}: {format} cannot be {action}; convert to or from another format", .file.display())]
+    Unsupported {
+        /// The file.
+        file: PathBuf,
+        /// Its format.
+        format: Format,
+        /// "read" or "written".
+        action: &'static str,
+    },
+    /// Samples without labels where labels are needed.
+    #[error(
+        "{name} has no labels; name the label column (--label NAME or --label INDEX), or the \
+         variable or file that holds them"
+    )]
+    Unlabelled {
+        /// The table.
+        name: String,
+    },
+    /// A file is there already.
+    #[error("{} exists already; give --force to replace it, or choose another name", .file.display())]
+    Exists {
+        /// The file.
+        file: PathBuf,
+    },
+    /// A writer's output failed; [`Io`](Self::Io) once the file is known.
+    #[error("{source}")]
+    Output {
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// A parameter is out of range.
     #[error("{name} is {value}, but must be {requirement}")]
     Parameter {
@@ -81,6 +114,36 @@ impl DataError {
     pub(crate) fn reading(file: &Path, source: std::io::Error) -> Self {
         let fix = "the file may be truncated or damaged: fetch it again";
         Self::Io { file: file.into(), source, fix }
+    }
+
+    /// Output that failed, in a writer that does not know its file.
+    pub(crate) fn output(source: std::io::Error) -> Self {
+        Self::Output { source }
+    }
+
+    /// Output to `file` that failed.
+    pub(crate) fn writing(file: &Path, source: std::io::Error) -> Self {
+        let fix = match source.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+                "free some space, or write elsewhere"
+            }
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+                "write to a folder you may write to"
+            }
+            ErrorKind::NotFound => "create the folder first",
+            ErrorKind::IsADirectory => "choose a name that is not a folder's",
+            ErrorKind::BrokenPipe => "the reader of the output has gone",
+            _ => "check the path and the disk",
+        };
+        Self::Io { file: file.into(), source, fix }
+    }
+
+    /// Completes an [`Output`](Self::Output) error by the file; others stay.
+    pub(crate) fn written_to(self, file: &Path) -> Self {
+        match self {
+            Self::Output { source } => Self::writing(file, source),
+            other => other,
+        }
     }
 }
 

@@ -182,7 +182,7 @@ pub fn read_pair(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::PathBuf;
+    use crate::scratch::Scratch;
 
     fn encode(code: u8, shape: &[u32], values: &[u8]) -> Vec<u8> {
         let mut bytes = vec![0, 0, code, shape.len() as u8];
@@ -247,32 +247,9 @@ mod tests {
         assert!(fault(&encode(0x0e, &[1 << 29], &[0; 9])).contains("9 of the 4294967296 bytes"));
     }
 
-    /// A directory that goes when the test ends.
-    struct Scratch(PathBuf);
-
-    impl Scratch {
-        fn new(name: &str) -> Self {
-            let path = std::env::temp_dir().join(format!("lkdl-idx-{name}-{}", std::process::id()));
-            std::fs::create_dir_all(&path).unwrap();
-            Self(path)
-        }
-
-        fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
-            let path = self.0.join(name);
-            std::fs::write(&path, bytes).unwrap();
-            path
-        }
-    }
-
-    impl Drop for Scratch {
-        fn drop(&mut self) {
-            let _ = std::fs::remove_dir_all(&self.0);
-        }
-    }
-
     #[test]
     fn samples_and_labels_make_a_set() {
-        let scratch = Scratch::new("pair");
+        let scratch = Scratch::new("idx-pair");
         let images = scratch.file("images", &encode(8, &[3, 2], &[1, 2, 3, 4, 5, 6]));
         let labels = scratch.file("labels", &encode(8, &[3], &[7, 2, 7]));
         let set = read_pair("tiny", &images, &labels, None).unwrap();

@@ -56,6 +56,20 @@ pub(crate) fn index_labels(
     })
 }
 
+/// The largest whole number up to which `f64` tells all apart.
+const MAX_INTEGER: f64 = 9_007_199_254_740_992.0;
+
+/// The number a label's text stands for. Not those that would not be written the same class:
+/// infinities, whole numbers too large for `f64`, and codes such as "007".
+pub(crate) fn number(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text).as_bytes();
+    if let [b'0', b'0'..=b'9', ..] = digits {
+        return None;
+    }
+    text.parse().ok().filter(|value: &f64| value.abs() < MAX_INTEGER)
+}
+
 fn numbered(names: &[String]) -> Result<Vec<(f64, u32)>, LabelError> {
     let number = |(index, name): (usize, &String)| match name.trim().parse::<f64>() {
         Ok(value) if value.is_finite() => Ok((value, index as u32)),

@@ -1,7 +1,8 @@
 //! Data for linearized kernel dictionary learning: readers, an embedded set of digits, corruption
 //! of samples and stratified splits.
 //!
-//! Every reader gives a [`Dataset`]: samples as columns in `f64`, labels as class indices.
+//! [`read`] and [`write`] move a [`Table`] (samples as columns in `f64`, class names) between
+//! files; a [`Dataset`] is a table whose labels are known to be there, as class indices.
 //! [`Dataset::convert`] rounds the samples to the precision a fit works in.
 //!
 //! ```
@@ -14,21 +15,32 @@
 //! # }
 //! ```
 
+pub mod atomic;
 pub mod compressed;
 mod corrupt;
 mod dataset;
 mod digits;
 mod error;
+mod file;
+mod format;
 pub mod idx;
 mod labels;
 mod named;
+mod options;
 mod random;
+#[cfg(test)]
+mod scratch;
 mod split;
 pub mod svmlight;
+mod table;
 
 pub use corrupt::Corruption;
 pub use dataset::{Dataset, MAX_ENTRIES, TrainTest};
 pub use digits::digits;
 pub use error::DataError;
+pub use file::{read, write};
+pub use format::{Compression, Format};
 pub use named::{DATA_DIR, NamedSet, data_dir};
+pub use options::{Layout, ReadOptions};
 pub use split::{Split, stratified_folds, stratified_split};
+pub use table::{Labels, Table};

@@ -1,0 +1,248 @@
+//! What every file format holds: samples in `f64`, and the names of their classes if it has them.
+//!
+//! A [`Table`] is what readers give and writers take; a [`Dataset`] is a table whose labels are
+//! known to be there. A class is a name. Names that are whole numbers are written "3", whatever
+//! the file's type or spelling ("3.0", "+3", an `int8`), so labels survive any chain of formats.
+
+use crate::dataset::Dataset;
+use crate::error::DataError;
+use crate::labels::{LabelError, index_labels, number};
+use faer::Mat;
+use sha2::{Digest, Sha256};
+
+/// The class of every sample.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Labels {
+    /// For every sample, an index into `class_names`.
+    pub indices: Vec<u32>,
+    /// The classes: numbers ascending, or texts in the order of their bytes.
+    pub class_names: Vec<String>,
+}
+
+impl Labels {
+    /// Labels that a file holds as numbers. Equal numbers are one class; classes ascend.
+    pub fn from_numbers(values: &[f64]) -> Result<Self, DataError> {
+        if let Some(i) = values.iter().position(|value| !value.is_finite()) {
+            let value = format!("{} at sample {i}", values[i]);
+            return Err(DataError::parameter("label", value, "finite"));
+        }
+        match index_labels(values, None) {
+            Ok(indexed) => Ok(Self { indices: indexed.labels, class_names: indexed.class_names }),
+            Err(LabelError::Names(error)) => Err(error),
+            Err(LabelError::Unknown { i }) => {
+                Err(DataError::parameter("label", values[i], "among the class names"))
+            }
+        }
+    }
+
+    /// Labels that a file holds as text. If every one is a number, they are as
+    /// [`from_numbers`](Self::from_numbers) has them; "007" is not a number, its zeros say so.
+    pub fn from_texts<S: AsRef<str>>(texts: &[S]) -> Self {
+        let numbers: Option<Vec<f64>> = texts.iter().map(|text| number(text.as_ref())).collect();
+        if let Some(labels) = numbers.and_then(|numbers| Self::from_numbers(&numbers).ok()) {
+            return labels;
+        }
+        let mut names: Vec<&str> = texts.iter().map(S::as_ref).collect();
+        names.sort_unstable();
+        names.dedup();
+        let place = |text: &S| names.partition_point(|name| *name < text.as_ref()) as u32;
+        let indices = texts.iter().map(place).collect();
+        Self { indices, class_names: names.into_iter().map(String::from).collect() }
+    }
+
+    /// Whether every class name is a whole number in its usual spelling.
+    pub fn are_integers(&self) -> bool {
+        self.integers().is_some()
+    }
+
+    /// The class names as whole numbers, if all are.
+    pub fn integers(&self) -> Option<Vec<i64>> {
+        let integer = |name: &String| name.parse().ok().filter(|v: &i64| v.to_string() == *name);
+        self.class_names.iter().map(integer).collect()
+    }
+
+    /// The name of every sample's class.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        let name = |index: &u32| self.class_names.get(*index as usize).map_or("", String::as_str);
+        self.indices.iter().map(name)
+    }
+}
+
+/// Samples, their classes if known, and a name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// What the table is called in results.
+    pub name: String,
+    /// One sample per column.
+    pub samples: Mat<f64>,
+    /// The classes, if the source has them.
+    pub labels: Option<Labels>,
+}
+
+impl Table {
+    /// Checks that the parts fit together: at least one sample and feature, finite values, one
+    /// known class per sample.
+    pub fn new(
+        name: impl Into<String>,
+        samples: Mat<f64>,
+        labels: Option<Labels>,
+    ) -> Result<Self, DataError> {
+        check_samples(&samples)?;
+        if let Some(labels) = &labels {
+            check_labels(&labels.indices, &labels.class_names, samples.ncols())?;
+        }
+        Ok(Self { name: name.into(), samples, labels })
+    }
+
+    /// Number of samples, N.
+    pub fn n_samples(&self) -> usize {
+        self.samples.ncols()
+    }
+
+    /// Number of features, p.
+    pub fn n_features(&self) -> usize {
+        self.samples.nrows()
+    }
+
+    /// The labelled set; a table without labels is an error that says how to name them.
+    pub fn into_dataset(self) -> Result<Dataset, DataError> {
+        let Some(labels) = self.labels else {
+            return Err(DataError::Unlabelled { name: self.name });
+        };
+        Dataset::new(self.name, self.samples, labels.indices, labels.class_names)
+    }
+
+    /// SHA-256, in hexadecimal, of what the table holds and not of how a file writes it: N and p,
+    /// every value's `f64` bits, the class name of every sample. The table's name does not count.
+    pub fn checksum(&self) -> String {
+        let mut hash = Sha256::new();
+        hash.update((self.n_samples() as u64).to_le_bytes());
+        hash.update((self.n_features() as u64).to_le_bytes());
+        let mut bytes = Vec::with_capacity(8 * self.n_features());
+        for i in 0..self.n_samples() {
+            bytes.clear();
+            bytes.extend(self.samples.col_as_slice(i).iter().flat_map(|v| v.to_le_bytes()));
+            hash.update(&bytes);
+        }
+        for name in self.labels.iter().flat_map(Labels::names) {
+            // the length first: "a", "bc" is not "ab", "c"
+            hash.update((name.len() as u64).to_le_bytes());
+            hash.update(name);
+        }
+        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+impl From<Dataset> for Table {
+    fn from(set: Dataset) -> Self {
+        let labels = Labels { indices: set.labels, class_names: set.class_names };
+        Self { name: set.name, samples: set.samples, labels: Some(labels) }
+    }
+}
+
+/// At least one sample and one feature, all values finite.
+pub(crate) fn check_samples(samples: &Mat<f64>) -> Result<(), DataError> {
+    let (p, n) = (samples.nrows(), samples.ncols());
+    if p == 0 || n == 0 {
+        let size = format!("{p} x {n}");
+        return Err(DataError::parameter("samples", size, "at least one row and one column"));
+    }
+    for i in 0..n {
+        if let Some(t) = samples.col_as_slice(i).iter().position(|v| !v.is_finite()) {
+            let value = format!("{} at feature {t} of sample {i}", samples[(t, i)]);
+            return Err(DataError::parameter("samples", value, "finite"));
+        }
+    }
+    Ok(())
+}
+
+/// One label per sample, each with a name.
+pub(crate) fn check_labels(indices: &[u32], names: &[String], n: usize) -> Result<(), DataError> {
+    if indices.len() != n {
+        let requirement = format!("one per sample, {n}");
+        return Err(DataError::parameter("number of labels", indices.len(), requirement));
+    }
+    if let Some(label) = indices.iter().find(|label| **label as usize >= names.len()) {
+        let requirement = format!("below the number of class names, {}", names.len());
+        return Err(DataError::parameter("label", label, requirement));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> Table {
+        let samples = Mat::from_fn(2, 3, |t, i| (10 * t + i) as f64 + 0.1);
+        Table::new("example", samples, Some(Labels::from_texts(&["b", "a", "b"]))).unwrap()
+    }
+
+    #[test]
+    fn numbers_are_one_class_however_they_are_spelt() {
+        let labels = Labels::from_texts(&["10", "3.0", "+3", "-1", "3", "1e1"]);
+        assert_eq!(labels.class_names, ["-1", "3", "10"]);
+        assert_eq!(labels.indices, [2, 1, 1, 0, 1, 2]);
+        assert!(labels.are_integers());
+        assert_eq!(labels, Labels::from_numbers(&[10.0, 3.0, 3.0, -1.0, 3.0, 10.0]).unwrap());
+        assert_eq!(Labels::from_texts(&["10", "9.5"]).class_names, ["9.5", "10"]);
+        assert!(!Labels::from_texts(&["10", "9.5"]).are_integers());
+        assert!(Labels::from_numbers(&[1.0, f64::NAN]).is_err());
+    }
+
+    #[test]
+    fn texts_keep_their_spelling_and_sort_by_bytes() {
+        for (texts, names) in [
+            (["cat", "Dog", "cat"], ["Dog", "cat"]),
+            (["007", "10", "10"], ["007", "10"]),
+            (["nan", "1", "1"], ["1", "nan"]),
+            // f64 cannot tell these apart
+            (
+                ["9007199254740993", "9007199254740992", "9007199254740992"],
+                ["9007199254740992", "9007199254740993"],
+            ),
+        ] {
+            let labels = Labels::from_texts(&texts);
+            assert_eq!(labels.class_names, names);
+            assert_eq!(labels.names().collect::<Vec<_>>(), texts);
+        }
+    }
+
+    #[test]
+    fn a_table_and_a_set_hold_the_same() {
+        let set = example().into_dataset().unwrap();
+        assert_eq!((set.labels.as_slice(), set.n_classes()), (&[1, 0, 1][..], 2));
+        assert_eq!(Table::from(set), example());
+        let bare = Table { labels: None, ..example() };
+        assert!(bare.into_dataset().unwrap_err().to_string().contains("label column"));
+    }
+
+    #[test]
+    fn the_checksum_is_that_of_the_content() {
+        let checksum = example().checksum();
+        assert_eq!(checksum.len(), 64);
+        let renamed = Table { name: "other".into(), ..example() };
+        assert_eq!(renamed.checksum(), checksum);
+        let mut moved = example();
+        moved.samples[(0, 0)] = -moved.samples[(0, 0)];
+        assert_ne!(moved.checksum(), checksum);
+        // an unused class changes nothing, another class does
+        let mut wider = example();
+        wider.labels.as_mut().unwrap().class_names.push("c".into());
+        assert_eq!(wider.checksum(), checksum);
+        wider.labels.as_mut().unwrap().indices[0] = 2;
+        assert_ne!(wider.checksum(), checksum);
+        assert_ne!(Table { labels: None, ..example() }.checksum(), checksum);
+    }
+
+    #[test]
+    fn parts_that_do_not_fit_are_errors() {
+        let labels = |indices| Some(Labels { indices, class_names: vec!["a".into()] });
+        assert!(Table::new("x", Mat::zeros(2, 2), labels(vec![0])).is_err());
+        assert!(Table::new("x", Mat::zeros(2, 2), labels(vec![0, 1])).is_err());
+        assert!(Table::new("x", Mat::zeros(0, 2), None).is_err());
+        let error =
+            Table::new("x", Mat::from_fn(2, 2, |t, i| [[0.0, 1.0], [2.0, f64::NAN]][t][i]), None);
+        assert!(error.unwrap_err().to_string().contains("NaN at feature 1 of sample 1"));
+    }
+}
