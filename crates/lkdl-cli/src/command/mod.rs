@@ -1,0 +1,24 @@
+//! The commands, one file each: its flags, and `run`. A new command is a file here, a variant of
+//! [`Command`], an arm of [`run`], and a name in `cli::GROUPS`.
+
+mod completions;
+mod man;
+
+use crate::context::Context;
+use crate::failure::Failure;
+use clap::Subcommand;
+
+/// What `lkdl` can do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
+}
+
+/// Does it.
+pub fn run(command: Command, context: &Context) -> Result<(), Failure> {
+    match command {
+        Command::Completions(args) => completions::run(&args, context),
+        Command::Man(args) => man::run(&args, context),
+    }
+}

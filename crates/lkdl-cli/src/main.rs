@@ -1,0 +1,35 @@
+//! The command `lkdl`: parse, call the library, print.
+
+#![allow(dead_code)] // commands that use the rest of the context are on their way
+
+mod cli;
+mod command;
+mod config;
+mod context;
+mod failure;
+mod interrupt;
+mod table;
+
+use clap::{ColorChoice, FromArgMatches};
+use failure::Failure;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run() -> Result<(), Failure> {
+    interrupt::install()?;
+    let arguments = config::expand(std::env::args_os().collect())?;
+    let colour = if arguments.no_color() { ColorChoice::Never } else { ColorChoice::Auto };
+    let cli = cli::command()
+        .color(colour)
+        .try_get_matches_from(&arguments.list)
+        .and_then(|matches| cli::Cli::from_arg_matches(&matches))
+        .map_err(|error| Failure::parsing(&error, &arguments))?;
+    let context = context::Context::new(cli.shared)?;
+    command::run(cli.command, &context)
+}
