@@ -11,6 +11,7 @@
 
 use super::{Cholesky, Eigen, full_eigen, par_product, par_product_by_rows};
 use crate::error::LkdlError;
+use crate::matrix::matrix_bytes;
 use crate::random::{Stage, stream};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::householder::{
@@ -63,13 +64,12 @@ pub(crate) fn leading_eigen(A: MatRef<'_, f64>, k: usize, seed: u64) -> Result<E
 
 /// Bytes that [`leading_eigen`] needs beside A.
 pub(crate) fn eigen_bytes(n: usize, k: usize) -> u64 {
-    let (n, k) = (n as u64, k as u64);
-    if is_iterative(n as usize, k as usize) {
+    if is_iterative(n, k) {
         // Q and two blocks of its width, T and the Ritz vectors, and the result
         let basis = 3 * k;
-        return 8 * (n * basis + 3 * basis * basis + n * k);
+        return matrix_bytes::<f64>(n, basis + k) + 3 * matrix_bytes::<f64>(basis, basis);
     }
-    8 * 3 * n * n
+    3 * matrix_bytes::<f64>(n, n)
 }
 
 /// Whether k of n eigenpairs are found by iteration.
@@ -266,5 +266,16 @@ mod tests {
         crate::testing::close(VtV.as_ref(), Mat::<f64>::identity(40, 40).as_ref(), 1e-10);
         assert!(values[..7].iter().all(|v| (v - 2.0).abs() < 1e-9));
         assert!(values[7..].iter().all(|v| v.abs() < 1e-9));
+    }
+
+    #[test]
+    fn bits_do_not_depend_on_the_thread_count() {
+        let values: Vec<f64> = (1..=500).map(|i| 1.0 / f64::from(i)).collect();
+        let A = with_spectrum(&values);
+        assert!(is_iterative(500, 40));
+        crate::testing::same_for_any_thread_count(|| {
+            let Eigen { values, vectors } = leading_eigen(A.as_ref(), 40, 3).unwrap();
+            (crate::testing::bits(&vectors), values)
+        });
     }
 }
