@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What a part of the library may import beside itself. `testing` is for tests.
-const IMPORTS: [(&str, &[&str]); 17] = [
+const IMPORTS: [(&str, &[&str]); 18] = [
     ("error", &[]),
     ("random", &[]),
     // the trait of custom kernels, to call it in either precision
