@@ -21,6 +21,8 @@
 //! A file says which [`FORMAT_VERSION`] it has. Later versions of this library read it, or say
 //! precisely why not.
 
+#![allow(non_snake_case)] // X is the matrix of samples
+
 mod card;
 mod element;
 mod error;

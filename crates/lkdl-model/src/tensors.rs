@@ -4,8 +4,8 @@
 use crate::element::Element;
 use crate::error::ModelError;
 use faer::{Mat, MatRef};
-use safetensors::tensor::{SafeTensors, TensorView};
 use safetensors::Dtype;
+use safetensors::tensor::{SafeTensors, TensorView};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 

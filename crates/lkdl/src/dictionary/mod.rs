@@ -57,6 +57,30 @@ pub trait Learner<T: Real>: Sync {
     }
 }
 
+/// A learner chosen at run time.
+impl<T: Real, L: Learner<T> + ?Sized> Learner<T> for Box<L> {
+    fn learn(&self, samples: MatRef<'_, T>, stream: usize) -> Result<Learned<T>, LkdlError> {
+        self.as_ref().learn(samples, stream)
+    }
+
+    fn learn_monitored(
+        &self,
+        samples: MatRef<'_, T>,
+        stream: usize,
+        monitor: &dyn Monitor,
+    ) -> Result<Learned<T>, LkdlError> {
+        self.as_ref().learn_monitored(samples, stream, monitor)
+    }
+
+    fn steps(&self) -> usize {
+        self.as_ref().steps()
+    }
+
+    fn learning_bytes(&self, n_features: usize, n_samples: usize) -> u64 {
+        self.as_ref().learning_bytes(n_features, n_samples)
+    }
+}
+
 /// E, D, two Gram matrices and the codes of a learner that alternates coding and update.
 fn alternating_bytes<T: Real>(
     n_features: usize,

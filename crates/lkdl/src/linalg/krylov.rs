@@ -11,7 +11,6 @@
 
 use super::{Cholesky, Eigen, full_eigen, par_product, par_product_by_rows};
 use crate::error::LkdlError;
-use crate::matrix::matrix_bytes;
 use crate::random::{Stage, stream};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::householder::{
@@ -64,12 +63,13 @@ pub(crate) fn leading_eigen(A: MatRef<'_, f64>, k: usize, seed: u64) -> Result<E
 
 /// Bytes that [`leading_eigen`] needs beside A.
 pub(crate) fn eigen_bytes(n: usize, k: usize) -> u64 {
-    if is_iterative(n, k) {
+    let (n, k) = (n as u64, k as u64);
+    if is_iterative(n as usize, k as usize) {
         // Q and two blocks of its width, T and the Ritz vectors, and the result
         let basis = 3 * k;
-        return matrix_bytes::<f64>(n, basis + k) + 3 * matrix_bytes::<f64>(basis, basis);
+        return 8 * (n * basis + 3 * basis * basis + n * k);
     }
-    3 * matrix_bytes::<f64>(n, n)
+    8 * 3 * n * n
 }
 
 /// Whether k of n eigenpairs are found by iteration.
