@@ -141,7 +141,11 @@ fn nothing_but_zeros_is_an_error() {
     // One landmark that is zero carries no kernel mass either.
     let (mut X, labels) = clouds::<f64>(4, 30, 2, 1);
     X.col_as_slice_mut(0).fill(0.0);
-    let given = NystroemParams { sampler: Sampler::Given(vec![0]), ..map_of(&params) };
+    let given = NystroemParams {
+        sampler: Sampler::Given(vec![0]),
+        rank: Rank::Exact(1),
+        ..map_of(&params)
+    };
     let given = LkdlParams { map: nystroem(given), ..params };
     assert_eq!(fit_error(&given, &X, &labels), LkdlError::ZeroKernel { n_landmarks: 1 });
 }
