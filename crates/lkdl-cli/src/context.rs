@@ -48,6 +48,13 @@ impl Context {
         })
     }
 
+    /// What unit tests of commands run in.
+    #[cfg(test)]
+    pub fn for_tests() -> Self {
+        let (json, quiet, force, colours) = (false, true, false, false);
+        Self { json, quiet, threads: 1, seed: 0, data_dir: None, force, colours }
+    }
+
     /// A bar on stderr with the time left, invisible unless a person is watching. `label` should
     /// not be longer than a word or two.
     pub fn progress(&self, label: &str, total: u64) -> ProgressBar {

@@ -7,6 +7,7 @@ mod command;
 mod config;
 mod context;
 mod failure;
+mod fetch;
 mod interrupt;
 mod table;
 

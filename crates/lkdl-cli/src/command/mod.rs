@@ -2,6 +2,7 @@
 //! [`Command`], an arm of [`run`], and a name in `cli::GROUPS`.
 
 mod completions;
+mod data;
 mod man;
 
 use crate::context::Context;
@@ -11,6 +12,7 @@ use clap::Subcommand;
 /// What `lkdl` can do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Data(data::DataArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -18,6 +20,7 @@ pub enum Command {
 /// Does it.
 pub fn run(command: Command, context: &Context) -> Result<(), Failure> {
     match command {
+        Command::Data(args) => data::run(&args, context),
         Command::Completions(args) => completions::run(&args, context),
         Command::Man(args) => man::run(&args, context),
     }

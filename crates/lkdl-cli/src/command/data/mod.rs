@@ -1,0 +1,27 @@
+//! `lkdl data …`: what is there, what is in it, how to get it, how to change its format.
+
+mod fetch;
+
+use crate::context::Context;
+use crate::failure::Failure;
+use clap::{Args, Subcommand};
+
+/// List, describe, fetch and convert data sets
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = true)]
+pub struct DataArgs {
+    #[command(subcommand)]
+    command: DataCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum DataCommand {
+    Fetch(fetch::FetchArgs),
+}
+
+/// Hands on to the command.
+pub fn run(args: &DataArgs, context: &Context) -> Result<(), Failure> {
+    match &args.command {
+        DataCommand::Fetch(args) => fetch::run(args, context),
+    }
+}
