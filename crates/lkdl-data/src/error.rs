@@ -35,18 +35,18 @@ pub enum DataError {
     #[error(
         "data set {set}: {} is missing, looked for in {}; put the file there, or set {} to the \
          directory that holds it",
-        .file.display(), .directory.display(), crate::DATA_DIR
+        .file.display(), list(.directories), crate::DATA_DIR
     )]
     Missing {
         /// The set.
         set: &'static str,
         /// The file, relative to the directory.
         file: PathBuf,
-        /// The directory.
-        directory: PathBuf,
+        /// The directories.
+        directories: Vec<PathBuf>,
     },
     /// No directory of data was named.
-    #[error("{} is not set; set it to the directory that holds usps/ and mnist/", crate::DATA_DIR)]
+    #[error("no directory of data; set {} to the one that holds usps/ and mnist/", crate::DATA_DIR)]
     NoDataDir,
     /// A format that cannot be read, or written, here.
     #[error("{}: {format} cannot be {action}; convert to or from another format", .file.display())]
@@ -95,6 +95,11 @@ fn at_line(line: &Option<usize>) -> String {
     line.map(|line| format!(", line {line}")).unwrap_or_default()
 }
 
+fn list(directories: &[PathBuf]) -> String {
+    let shown: Vec<_> = directories.iter().map(|path| path.display().to_string()).collect();
+    shown.join(" and ")
+}
+
 impl DataError {
     /// A parameter error: `name` is `value`, but must be `requirement`.
     pub(crate) fn parameter(
@@ -114,6 +119,17 @@ impl DataError {
     pub(crate) fn reading(file: &Path, source: std::io::Error) -> Self {
         let fix = "the file may be truncated or damaged: fetch it again";
         Self::Io { file: file.into(), source, fix }
+    }
+
+    /// A parameter error found in a file becomes one that names the file; others stay.
+    pub(crate) fn in_file(self, file: &Path) -> Self {
+        match self {
+            Self::Parameter { name, value, requirement } => {
+                let problem = format!("{name} is {value}, but must be {requirement}");
+                Self::format(file, problem, "mend or drop it")
+            }
+            other => other,
+        }
     }
 
     /// Output that failed, in a writer that does not know its file.
@@ -170,12 +186,10 @@ mod tests {
         let error = DataError::Missing {
             set: "usps",
             file: "usps/usps.bz2".into(),
-            directory: "/data".into(),
+            directories: vec!["/data".into(), "/more".into()],
         };
-        assert!(
-            error
-                .to_string()
-                .starts_with("data set usps: usps/usps.bz2 is missing, looked for in /data; ")
-        );
+        assert!(error.to_string().starts_with(
+            "data set usps: usps/usps.bz2 is missing, looked for in /data and /more; "
+        ));
     }
 }

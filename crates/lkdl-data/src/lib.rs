@@ -15,17 +15,26 @@
 //! # }
 //! ```
 
+mod argument;
 pub mod atomic;
 pub mod compressed;
 mod corrupt;
 mod dataset;
+mod delimited;
 mod digits;
 mod error;
+mod esl;
 mod file;
+mod folders;
 mod format;
 pub mod idx;
+mod idx_pair;
+mod images;
 mod labels;
+mod mapped;
 mod named;
+mod npy;
+mod npz;
 mod options;
 mod random;
 #[cfg(test)]
@@ -34,13 +43,17 @@ mod split;
 pub mod svmlight;
 mod table;
 
+pub use argument::DataArgument;
 pub use corrupt::Corruption;
 pub use dataset::{Dataset, MAX_ENTRIES, TrainTest};
+pub use delimited::MAX_CLASSES;
 pub use digits::digits;
 pub use error::DataError;
 pub use file::{read, write};
+pub use folders::{DATA_DIR, data_dir, data_dirs, platform_data_dir};
 pub use format::{Compression, Format};
-pub use named::{DATA_DIR, NamedSet, data_dir};
+pub use idx_pair::labels_file;
+pub use named::{NamedFile, NamedSet, Part};
 pub use options::{Layout, ReadOptions};
 pub use split::{Split, stratified_folds, stratified_split};
 pub use table::{Labels, Table};

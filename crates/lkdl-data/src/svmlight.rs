@@ -7,9 +7,10 @@
 use crate::compressed;
 use crate::dataset::{Dataset, MAX_ENTRIES};
 use crate::error::DataError;
-use crate::labels::{LabelError, index_labels};
+use crate::labels::{LabelError, index_labels, number};
+use crate::table::{Table, check_writable, set_name, write_number};
 use faer::Mat;
-use std::io::{BufRead, Read};
+use std::io::{BufRead, Read, Write};
 use std::path::Path;
 
 /// The longest line that is read: some 3 million features. More is not a text file.
@@ -169,11 +170,30 @@ fn finite(word: &str) -> Option<f64> {
     word.parse::<f64>().ok().filter(|value| value.is_finite())
 }
 
-/// The file's name without its last ending, and without what remains of a compressed one's.
-fn set_name(file: &Path) -> String {
-    let stem = file.file_stem().unwrap_or_default();
-    let stem = Path::new(stem).file_stem().unwrap_or_default();
-    stem.to_string_lossy().into_owned()
+/// Writes the table. Zeros are left out, except the last feature of the first sample, which tells
+/// the number of features. Only numbers are labels here, and every sample needs one.
+pub(crate) fn write(out: &mut dyn Write, table: &Table) -> Result<(), DataError> {
+    let Some(labels) = &table.labels else {
+        return Err(DataError::Unlabelled { name: table.name.clone() });
+    };
+    check_writable(table, |name| number(name).is_some(), "a number")?;
+    let mut line = Vec::new();
+    for (i, label) in labels.names().enumerate() {
+        line.clear();
+        line.extend_from_slice(label.as_bytes());
+        for (t, value) in table.samples.col_as_slice(i).iter().enumerate() {
+            let tells_size = i == 0 && t + 1 == table.n_features();
+            // the bits, so that −0 is kept
+            if value.to_bits() != 0 || tells_size {
+                write!(line, " {}:", t + 1)
+                    .and_then(|()| write_number(&mut line, *value))
+                    .map_err(DataError::output)?;
+            }
+        }
+        line.push(b'\n');
+        out.write_all(&line).map_err(DataError::output)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -252,5 +272,20 @@ mod tests {
         let endless = std::io::BufReader::new(std::io::repeat(b'1'));
         let error = SvmlightParams::default().read(endless, Path::new("x")).unwrap_err();
         assert!(error.to_string().contains("longer than"), "{error}");
+    }
+
+    #[test]
+    fn what_is_written_is_read_back_bit_for_bit() {
+        let samples = Mat::from_fn(3, 2, |t, i| [[0.1, 0.0], [-0.0, 1e300], [0.0, 0.0]][t][i]);
+        let labels = crate::Labels::from_texts(&["2.5", "-1"]);
+        let table = Table::new("set", samples, Some(labels)).unwrap();
+        let mut bytes = Vec::new();
+        write(&mut bytes, &table).unwrap();
+        assert_eq!(String::from_utf8_lossy(&bytes), "2.5 1:0.1 2:-0 3:0\n-1 2:1e300\n");
+        let read = read_plain(std::str::from_utf8(&bytes).unwrap()).unwrap();
+        assert_eq!(Table::from(read).checksum(), table.checksum());
+        let text = Table { labels: Some(crate::Labels::from_texts(&["a", "b"])), ..table.clone() };
+        assert!(write(&mut Vec::new(), &text).unwrap_err().to_string().contains("a number"));
+        assert!(write(&mut Vec::new(), &Table { labels: None, ..table }).is_err());
     }
 }

@@ -6,9 +6,12 @@
 
 use crate::dataset::Dataset;
 use crate::error::DataError;
+use crate::format::Compression;
 use crate::labels::{LabelError, index_labels, number};
 use faer::Mat;
 use sha2::{Digest, Sha256};
+use std::io::Write;
+use std::path::Path;
 
 /// The class of every sample.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,6 +97,15 @@ impl Table {
         Ok(Self { name: name.into(), samples, labels })
     }
 
+    /// A table read from `file`, whose name without endings it takes; errors name the file.
+    pub(crate) fn from_file(
+        file: &Path,
+        samples: Mat<f64>,
+        labels: Option<Labels>,
+    ) -> Result<Self, DataError> {
+        Self::new(set_name(file), samples, labels).map_err(|error| error.in_file(file))
+    }
+
     /// Number of samples, N.
     pub fn n_samples(&self) -> usize {
         self.samples.ncols()
@@ -137,6 +149,42 @@ impl From<Dataset> for Table {
     fn from(set: Dataset) -> Self {
         let labels = Labels { indices: set.labels, class_names: set.class_names };
         Self { name: set.name, samples: set.samples, labels: Some(labels) }
+    }
+}
+
+/// A file's name without the endings of compression and format: what its table is called.
+pub(crate) fn set_name(file: &Path) -> String {
+    let mut stem = file.file_name().map(Path::new).unwrap_or(file);
+    if Compression::from_name(stem).is_some() {
+        stem = stem.file_stem().map_or(stem, Path::new);
+    }
+    stem.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// An error unless every class name of the table `survives` a format, which needs `requirement`.
+pub(crate) fn check_writable(
+    table: &Table,
+    survives: impl Fn(&str) -> bool,
+    requirement: &str,
+) -> Result<(), DataError> {
+    let mut names = table.labels.iter().flat_map(|labels| &labels.class_names);
+    match names.find(|name| !survives(name)) {
+        Some(name) => {
+            let requirement = format!("{requirement} to be written in this format");
+            Err(DataError::parameter("label", format!("{name:?}"), requirement))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Writes a number in the fewest digits that are read back to the same bits.
+pub(crate) fn write_number(out: &mut Vec<u8>, value: f64) -> std::io::Result<()> {
+    /// Whole numbers below this are written without point or exponent.
+    const PLAIN: f64 = 1e15;
+    if value.fract() == 0.0 && value.abs() < PLAIN {
+        write!(out, "{value}")
+    } else {
+        write!(out, "{value:?}")
     }
 }
 
