@@ -72,8 +72,8 @@ pub enum LkdlError {
     },
     /// A kernel evaluated to NaN or infinity on finite data.
     #[error(
-        "kernel {kernel} overflowed to {value}; scale the samples (for example to unit norm) or \
-         change its parameters"
+        "kernel {kernel} gave {value}; scale the samples (for example to unit norm) or change its \
+         parameters"
     )]
     KernelOverflow {
         /// The kernel, printed.
@@ -95,6 +95,14 @@ pub enum LkdlError {
     ZeroKernel {
         /// How many landmarks were tried.
         n_landmarks: usize,
+    },
+    /// Training failed on the samples of one class.
+    #[error("class {class}: {source}")]
+    InClass {
+        /// The class index.
+        class: usize,
+        /// What went wrong there.
+        source: Box<LkdlError>,
     },
     /// A class label has no sample.
     #[error("class {class} has no sample; drop the label or give it samples")]
@@ -187,6 +195,13 @@ pub enum Warning {
         /// Atoms that are samples.
         from_samples: usize,
     },
+    /// A class has a single distinct non-zero sample, which is its only atom.
+    FewerAtoms {
+        /// Atoms asked for.
+        wanted: usize,
+        /// Atoms made.
+        got: usize,
+    },
     /// Samples of zero norm: left zero, coded as empty, labelled by the lowest index.
     ZeroSamples {
         /// How many.
@@ -215,6 +230,9 @@ impl std::fmt::Display for Warning {
                 f,
                 "{from_samples} of {wanted} starting atoms are samples, the rest pair mixtures"
             ),
+            Self::FewerAtoms { wanted, got } => {
+                write!(f, "{got} of {wanted} atoms: there are no two distinct samples to mix")
+            }
             Self::ZeroSamples { count } => write!(f, "{count} samples have zero norm"),
             Self::IndefiniteRepaired { share } => {
                 write!(f, "indefinite kernel repaired ({share:.2e} of the spectrum was negative)")

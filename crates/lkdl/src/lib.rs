@@ -210,6 +210,7 @@ mod linalg;
 pub mod map;
 mod matrix;
 mod memory;
+pub mod monitor;
 mod pipeline;
 pub mod prepare;
 pub mod pursuit;
@@ -236,6 +237,7 @@ pub mod prelude {
     pub use crate::kernel::{Kernel, Panel};
     pub use crate::map::{NystroemMap, NystroemParams, Rank, Variant};
     pub use crate::memory::{MemoryPlan, StageMemory};
+    pub use crate::monitor::Monitor;
     pub use crate::pipeline::{FeatureMap, Lkdl, LkdlParams, MapParams};
     pub use crate::prepare::{Preparation, PrepareParams, Step};
     pub use crate::pursuit::{BatchOmp, Codes, Encoded, Target};

@@ -96,9 +96,20 @@ pub(crate) fn check_size(what: &'static str, got: usize, expected: usize) -> Res
     if got == expected { Ok(()) } else { Err(LkdlError::Shape { what, expected, got }) }
 }
 
+/// Where byte counts saturate: beyond any machine's memory, and low enough that sums and small
+/// multiples of counts cannot overflow.
+const BYTES_CEILING: u64 = 1 << 52;
+
 /// Bytes of a rows×cols matrix of `T`.
 pub(crate) fn matrix_bytes<T>(rows: usize, cols: usize) -> u64 {
-    rows as u64 * cols as u64 * size_of::<T>() as u64
+    let entries = (rows as u64).saturating_mul(cols as u64);
+    entries.saturating_mul(size_of::<T>() as u64).min(BYTES_CEILING)
+}
+
+/// Rejects a need that no address space holds, before an allocation would abort the process.
+pub(crate) fn check_addressable(stage: &'static str, need: u64) -> Result<(), LkdlError> {
+    let budget = 1 << 46;
+    if need <= budget { Ok(()) } else { Err(LkdlError::Memory { stage, need, budget }) }
 }
 
 /// ‖x_i‖² of every column, in `f64`.

@@ -6,11 +6,14 @@
 
 use crate::classify::{Classify, Predictions, Train, class_members};
 use crate::error::{LkdlError, Warning};
+use crate::kernel::Kernel;
 use crate::map::fastfood::{FastfoodMap, FastfoodParams};
 use crate::map::fourier::{FourierMap, FourierParams};
 use crate::map::nystroem::{NystroemMap, NystroemParams};
+use crate::map::plan::{cut_landmarks, nystroem_stages};
 use crate::matrix::{check_samples, matrix_bytes};
-use crate::memory::{MemoryPlan, StageMemory, cut_landmarks, nystroem_stages};
+use crate::memory::{MemoryPlan, StageMemory};
+use crate::monitor::{Monitor, Silent};
 use crate::prepare::{Preparation, PrepareParams};
 use crate::real::Real;
 use faer::{Mat, MatRef};
@@ -147,7 +150,22 @@ impl<M> LkdlParams<M> {
     where
         M: Train<T>,
     {
+        self.fit_monitored(samples, labels, &Silent)
+    }
+
+    /// [`LkdlParams::fit`] under watch: stages and steps are reported, and a request to stop is
+    /// answered with [`LkdlError::Cancelled`].
+    pub fn fit_monitored<T: Real>(
+        &self,
+        samples: MatRef<'_, T>,
+        labels: &[usize],
+        monitor: &dyn Monitor,
+    ) -> Result<Lkdl<T, M::Model>, LkdlError>
+    where
+        M: Train<T>,
+    {
         check_samples(samples, "samples")?;
+        self.check_precomputed()?;
         let members = class_members(labels, samples.ncols())?;
         let class_sizes: Vec<usize> = members.iter().map(Vec::len).collect();
         let map_params = self.map_within_budget::<T>(samples.nrows(), &class_sizes)?;
@@ -156,21 +174,40 @@ impl<M> LkdlParams<M> {
             self.plan_with::<T>(&map_params, samples.nrows(), &class_sizes, threads)?
                 .check(budget)?;
         }
+        monitor.begin("prepare", 0);
         let preparation = self.prepare.fit(samples)?;
         let prepared = preparation.apply(samples)?;
         let mut warnings: Vec<Warning> = prepared.warning().into_iter().collect();
+        monitor.check()?;
+        monitor.begin("landmarks", 0);
         let map = map_params.fit(prepared.samples.as_ref())?;
+        monitor.check()?;
+        monitor.begin("map", 0);
         // `consume` frees the prepared samples before training starts.
         let virtual_samples = map.consume(prepared.samples)?;
         if let FeatureMap::Nystroem(map) = &map {
             warnings.extend(map.warnings().iter().cloned());
         }
-        let classifier = self.method.train(virtual_samples.as_ref(), labels)?;
+        let classifier = self.method.train_monitored(virtual_samples.as_ref(), labels, monitor)?;
         Ok(Lkdl { preparation, map, classifier, warnings })
     }
 }
 
 impl<M> LkdlParams<M> {
+    /// Kernel values are no features: centring or scaling them would make another matrix.
+    fn check_precomputed(&self) -> Result<(), LkdlError> {
+        let precomputed =
+            matches!(&self.map, MapParams::Nystroem(map) if map.kernel == Kernel::Precomputed);
+        if precomputed && self.prepare != PrepareParams::default() {
+            return Err(LkdlError::Unsupported {
+                what: "preparation",
+                problem: "would change the values of a precomputed kernel",
+                fix: "prepare the samples before computing the kernel, and choose no preparation",
+            });
+        }
+        Ok(())
+    }
+
     /// What [`LkdlParams::fit`] will need on classes of these sizes, stage by stage, beside the
     /// caller's samples. With an automatic landmark count this is the most it can come to.
     pub fn memory_plan<T: Real>(
@@ -262,7 +299,7 @@ impl<T: Real, C: Classify<T>> Lkdl<T, C> {
                 self.classifier.classify(F.as_ref())
             })
             .collect::<Result<_, _>>()?;
-        Ok(Predictions::join(batches))
+        Predictions::join(batches)
     }
 
     /// Virtual samples of any samples.

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What a part of the library may import beside itself. `testing` is for tests.
-const IMPORTS: [(&str, &[&str]); 17] = [
+const IMPORTS: [(&str, &[&str]); 18] = [
     ("error", &[]),
     ("random", &[]),
     // the trait of custom kernels, to call it in either precision
@@ -25,21 +25,31 @@ const IMPORTS: [(&str, &[&str]); 17] = [
     ),
     (
         "map",
-        &["error", "kernel", "linalg", "matrix", "random", "real", "sampling", "testing", "vector"],
+        &[
+            "error", "kernel", "linalg", "matrix", "memory", "random", "real", "sampling",
+            "testing", "vector",
+        ],
     ),
     ("pursuit", &["error", "linalg", "matrix", "random", "real", "testing", "vector"]),
     (
         "dictionary",
         &[
-            "distinct", "error", "linalg", "matrix", "pursuit", "random", "real", "testing",
-            "vector",
+            "distinct", "error", "linalg", "matrix", "monitor", "pursuit", "random", "real",
+            "testing", "vector",
         ],
     ),
-    ("classify", &["dictionary", "error", "matrix", "pursuit", "real", "testing", "vector"]),
-    ("memory", &["error", "linalg", "map", "matrix", "prelude", "real", "sampling", "testing"]),
+    (
+        "classify",
+        &["dictionary", "error", "matrix", "monitor", "pursuit", "real", "testing", "vector"],
+    ),
+    ("monitor", &["error"]),
+    ("memory", &["error", "prelude", "testing"]),
     (
         "pipeline",
-        &["classify", "error", "map", "matrix", "memory", "prelude", "prepare", "real", "testing"],
+        &[
+            "classify", "error", "kernel", "map", "matrix", "memory", "monitor", "prelude",
+            "prepare", "real", "testing",
+        ],
     ),
 ];
 

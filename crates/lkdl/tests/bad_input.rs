@@ -98,7 +98,7 @@ fn a_class_with_fewer_samples_than_atoms_is_mixed_and_reported() {
     labels[29] = 2;
     let model = pipeline::<f64>(GAUSSIAN, [10, 10, 6, 2]).fit(X.as_ref(), &labels).unwrap();
     let warnings: Vec<_> = model.classifier().warnings().collect();
-    assert_eq!(warnings, [(2, &Warning::MixedAtoms { wanted: 6, from_samples: 1 })]);
+    assert_eq!(warnings, [(2, &Warning::FewerAtoms { wanted: 6, got: 1 })]);
     assert_sound(&model.predict(X.as_ref()).unwrap(), 30, 3);
 }
 
@@ -136,11 +136,16 @@ fn nothing_but_zeros_is_an_error() {
     let params = pipeline::<f64>(Kernel::Linear, [8, 8, 4, 2]);
     assert!(matches!(fit_error(&params, &zeros, &labels), LkdlError::ZeroKernel { .. }));
     let linear = LkdlParams { map: MapParams::None, ..params.clone() };
-    assert_eq!(fit_error(&linear, &zeros, &labels), LkdlError::AllZero { what: "samples" });
+    let error = fit_error(&linear, &zeros, &labels);
+    assert!(matches!(error, LkdlError::InClass { class: 0, .. }), "{error}");
     // One landmark that is zero carries no kernel mass either.
     let (mut X, labels) = clouds::<f64>(4, 30, 2, 1);
     X.col_as_slice_mut(0).fill(0.0);
-    let given = NystroemParams { sampler: Sampler::Given(vec![0]), ..map_of(&params) };
+    let given = NystroemParams {
+        sampler: Sampler::Given(vec![0]),
+        rank: Rank::Exact(1),
+        ..map_of(&params)
+    };
     let given = LkdlParams { map: nystroem(given), ..params };
     assert_eq!(fit_error(&given, &X, &labels), LkdlError::ZeroKernel { n_landmarks: 1 });
 }
@@ -261,6 +266,9 @@ fn an_indefinite_kernel_is_refused_unless_a_policy_says_otherwise() {
     let mut params = pipeline::<f64>(Kernel::Sigmoid { scale: 1.0, offset: -1.0 }, [10, 5, 4, 2]);
     let plain = map_of(&params);
     for variant in [Variant::Standard, Variant::Cholesky, Variant::Optimal] {
+        // Cholesky keeps all landmarks
+        let rank = if variant == Variant::Cholesky { Rank::Standard } else { plain.rank };
+        let plain = NystroemParams { rank, ..plain.clone() };
         params.map = nystroem(NystroemParams { variant, ..plain.clone() });
         let error = fit_error(&params, &X, &labels);
         assert!(matches!(error, LkdlError::Indefinite { .. }), "{error}");
@@ -289,6 +297,53 @@ fn a_singular_landmark_matrix_lowers_the_rank_and_says_so() {
         assert_eq!(map.rank(), 3, "{variant:?}");
         assert_eq!(model.warnings(), [Warning::RankReduced { wanted: 12, got: 3 }], "{variant:?}");
         assert_sound(&model.predict(X.as_ref()).unwrap(), 30, 2);
+    }
+}
+
+#[test]
+fn kernel_values_are_not_prepared() {
+    let (X, labels) = clouds::<f64>(30, 30, 2, 1);
+    let K = X.transpose() * &X;
+    let mut params = pipeline::<f64>(Kernel::Precomputed, [8, 8, 4, 2]);
+    params.prepare = "center,l2".parse().unwrap();
+    assert!(matches!(fit_error(&params, &K, &labels), LkdlError::Unsupported { .. }));
+}
+
+#[test]
+fn a_monitor_sees_every_stage_and_can_stop_the_fit() {
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    #[derive(Default)]
+    struct Watch {
+        stages: Mutex<Vec<(&'static str, usize)>>,
+        steps: AtomicUsize,
+        stop_after: Option<usize>,
+    }
+    impl Monitor for Watch {
+        fn begin(&self, stage: &'static str, steps: usize) {
+            self.stages.lock().unwrap().push((stage, steps));
+        }
+        fn advance(&self, steps: usize) {
+            self.steps.fetch_add(steps, Ordering::SeqCst);
+        }
+        fn cancelled(&self) -> bool {
+            self.stop_after.is_some_and(|after| self.steps.load(Ordering::SeqCst) >= after)
+        }
+    }
+    let (X, labels) = clouds::<f64>(4, 30, 2, 1);
+    let mut params = pipeline::<f64>(GAUSSIAN, [10, 10, 6, 2]);
+    params.method.learner.tol = 0.0;
+    params.method.learner.max_iters = 7;
+    let watch = Watch::default();
+    params.fit_monitored(X.as_ref(), &labels, &watch).unwrap();
+    let stages = [("prepare", 0), ("landmarks", 0), ("map", 0), ("learn", 14)];
+    assert_eq!(*watch.stages.lock().unwrap(), stages);
+    assert_eq!(watch.steps.load(Ordering::SeqCst), 14);
+    for stop_after in [0, 3] {
+        let watch = Watch { stop_after: Some(stop_after), ..Watch::default() };
+        let stopped = params.fit_monitored(X.as_ref(), &labels, &watch);
+        assert!(matches!(stopped, Err(LkdlError::Cancelled)));
+        assert!(watch.steps.load(Ordering::SeqCst) <= stop_after + 2);
     }
 }
 

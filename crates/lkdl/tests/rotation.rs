@@ -72,7 +72,8 @@ fn rotated<T: Real, P: Learner<T>>(
     let mean = Mat::from_fn(map.mean().len(), 1, |i, _| map.mean()[i]);
     let mean = if map.mean().is_empty() { mean } else { &Q * mean };
     let turned =
-        NystroemMap::from_parts(map.panel().clone(), P.as_ref(), mean.col_as_slice(0)).unwrap();
+        NystroemMap::from_parts(map.panel().clone(), P.as_ref(), mean.col_as_slice(0), &[])
+            .unwrap();
     let prepared = model.preparation().apply(samples.as_ref()).unwrap().samples;
     let F = turned.transform(prepared.as_ref()).unwrap();
     let classifier = params.method.train(F.as_ref(), labels).unwrap();

@@ -16,6 +16,7 @@ use crate::matrix::{
     BLOCK, Columns, Contiguous, check_samples, check_size, col, column_sq_norms, gather,
     map_blocks_with, subcols,
 };
+use crate::monitor::{Monitor, Silent};
 use crate::pursuit::{BatchOmp, Limits, Scratch, check_range};
 use crate::real::Real;
 use crate::vector::norm_sq;
@@ -45,18 +46,32 @@ impl<T: Real, P: Learner<T>> Train<T> for ClassDictionariesParams<P> {
     type Model = ClassDictionaries<T>;
 
     fn train(&self, samples: MatRef<'_, T>, labels: &[usize]) -> Result<Self::Model, LkdlError> {
+        self.train_monitored(samples, labels, &Silent)
+    }
+
+    fn train_monitored(
+        &self,
+        samples: MatRef<'_, T>,
+        labels: &[usize],
+        monitor: &dyn Monitor,
+    ) -> Result<Self::Model, LkdlError> {
         check_samples(samples, "samples")?;
         if self.sparsity == 0 {
             return Err(LkdlError::parameter("sparsity", 0, "at least 1"));
         }
         let members = class_members(labels, samples.ncols())?;
+        monitor.begin("learn", members.len() * self.learner.steps());
         let X = Contiguous::new(samples);
         let X = X.columns();
         check_range::<T>(&column_sq_norms(X))?;
         let learned = members
             .par_iter()
             .enumerate()
-            .map(|(l, members)| self.learner.learn(gather(X, members).as_ref(), l))
+            .map(|(class, members)| {
+                self.learner
+                    .learn_monitored(gather(X, members).as_ref(), class, monitor)
+                    .map_err(|error| in_class(class, error))
+            })
             .collect::<Result<Vec<_>, _>>()?;
         ClassDictionaries::new(learned, self.sparsity)
     }
@@ -69,6 +84,16 @@ impl<T: Real, P: Learner<T>> Train<T> for ClassDictionariesParams<P> {
             .collect();
         needs.sort_unstable_by_key(|&need| std::cmp::Reverse(need));
         needs.iter().take(threads).sum()
+    }
+}
+
+/// The error of one class's samples names the class; a wrong parameter is the same for all.
+fn in_class(class: usize, error: LkdlError) -> LkdlError {
+    match error {
+        LkdlError::AllZero { .. } | LkdlError::NoConvergence { .. } => {
+            LkdlError::InClass { class, source: Box::new(error) }
+        }
+        error => error,
     }
 }
 
@@ -163,7 +188,8 @@ impl<T: Real> Classify<T> for ClassDictionaries<T> {
         check_size("samples' n_features", samples.nrows(), n_features)?;
         let X = Contiguous::new(samples);
         let X = X.columns();
-        check_range::<T>(&column_sq_norms(X))?;
+        let sq_norms = column_sq_norms(X);
+        check_range::<T>(&sq_norms)?;
         let n_atoms = self.coders.iter().map(BatchOmp::n_atoms).max().unwrap_or(0);
         let scratch = || Scratch::new(n_atoms, self.sparsity.min(n_atoms));
         let blocks = map_blocks_with(X.ncols(), BLOCK, scratch, |scratch, range| {
@@ -173,23 +199,6 @@ impl<T: Real> Classify<T> for ClassDictionaries<T> {
         for (t, block) in blocks.iter().enumerate() {
             scores.as_mut().subcols_mut(t * BLOCK, block.ncols()).copy_from(block);
         }
-        Ok(decide(scores, X))
+        Predictions::from_scores(scores, &sq_norms)
     }
-}
-
-/// The smallest residual wins, the lowest index on ties.
-fn decide<T: Real>(scores: Mat<f64>, X: Columns<'_, T>) -> Predictions {
-    let (mut labels, mut margins, mut n_zero_samples) = (Vec::new(), Vec::new(), 0);
-    for i in 0..X.ncols() {
-        let r = scores.col_as_slice(i);
-        let winner = (0..r.len()).fold(0, |best, l| if r[l] < r[best] { l } else { best });
-        let runner_up =
-            (0..r.len()).filter(|&l| l != winner).map(|l| r[l]).fold(f64::INFINITY, f64::min);
-        let sq_norm = norm_sq(col(X, i));
-        n_zero_samples += usize::from(sq_norm == 0.0);
-        let margin = if sq_norm > 0.0 { (runner_up - r[winner]) / sq_norm } else { 0.0 };
-        labels.push(winner);
-        margins.push(margin.clamp(0.0, 1.0));
-    }
-    Predictions { labels, scores, margins, n_zero_samples }
 }

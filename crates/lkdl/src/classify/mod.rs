@@ -8,7 +8,8 @@ mod class_dictionaries;
 pub use class_dictionaries::{ClassDictionaries, ClassDictionariesParams};
 
 use crate::error::LkdlError;
-use crate::matrix::matrix_bytes;
+use crate::matrix::{check_samples, check_size, matrix_bytes};
+use crate::monitor::Monitor;
 use crate::real::Real;
 use faer::{Mat, MatRef};
 
@@ -20,6 +21,20 @@ pub trait Train<T: Real> {
 
     /// Trains on `samples` (one per column) with class indices `labels` below the class count.
     fn train(&self, samples: MatRef<'_, T>, labels: &[usize]) -> Result<Self::Model, LkdlError>;
+
+    /// [`Train::train`] under watch. Unless a method says otherwise: one step.
+    fn train_monitored(
+        &self,
+        samples: MatRef<'_, T>,
+        labels: &[usize],
+        monitor: &dyn Monitor,
+    ) -> Result<Self::Model, LkdlError> {
+        monitor.begin("learn", 1);
+        monitor.check()?;
+        let model = self.train(samples, labels)?;
+        monitor.advance(1);
+        Ok(model)
+    }
 
     /// Bytes that training on classes of these sizes needs beside the samples with so many threads,
     /// for the memory plan. Unless a method says otherwise: a copy of the samples.
@@ -51,8 +66,27 @@ pub struct Predictions {
 }
 
 impl Predictions {
+    /// The smallest score wins, the lowest index on ties; `sq_norms` are ‖f‖² of the samples, to
+    /// which the margin between winner and runner-up is relative.
+    pub fn from_scores(scores: Mat<f64>, sq_norms: &[f64]) -> Result<Self, LkdlError> {
+        check_samples(scores.as_ref(), "scores")?;
+        check_size("squared norms", sq_norms.len(), scores.ncols())?;
+        let (mut labels, mut margins) = (Vec::new(), Vec::new());
+        for (i, &sq_norm) in sq_norms.iter().enumerate() {
+            let r = scores.col_as_slice(i);
+            let winner = (0..r.len()).fold(0, |best, l| if r[l] < r[best] { l } else { best });
+            let runner_up =
+                (0..r.len()).filter(|&l| l != winner).map(|l| r[l]).fold(f64::INFINITY, f64::min);
+            let margin = if sq_norm > 0.0 { (runner_up - r[winner]) / sq_norm } else { 0.0 };
+            labels.push(winner);
+            margins.push(margin.clamp(0.0, 1.0));
+        }
+        let n_zero_samples = sq_norms.iter().filter(|&&sq_norm| sq_norm == 0.0).count();
+        Ok(Self { labels, scores, margins, n_zero_samples })
+    }
+
     /// Predictions of consecutive batches as one.
-    pub(crate) fn join(batches: Vec<Self>) -> Self {
+    pub(crate) fn join(batches: Vec<Self>) -> Result<Self, LkdlError> {
         let n: usize = batches.iter().map(|b| b.labels.len()).sum();
         let n_classes = batches.first().map_or(0, |b| b.scores.nrows());
         let mut joined = Self {
@@ -62,18 +96,20 @@ impl Predictions {
             n_zero_samples: 0,
         };
         for batch in batches {
+            check_size("classifier's score rows", batch.scores.nrows(), n_classes)?;
+            check_size("classifier's score columns", batch.scores.ncols(), batch.labels.len())?;
             let start = joined.labels.len();
             joined.scores.as_mut().subcols_mut(start, batch.labels.len()).copy_from(&batch.scores);
             joined.labels.extend(batch.labels);
             joined.margins.extend(batch.margins);
             joined.n_zero_samples += batch.n_zero_samples;
         }
-        joined
+        Ok(joined)
     }
 
     /// The share of samples whose label is the given one.
     pub fn accuracy(&self, labels: &[usize]) -> Result<f64, LkdlError> {
-        crate::matrix::check_size("labels' length", labels.len(), self.labels.len())?;
+        check_size("labels' length", labels.len(), self.labels.len())?;
         let correct = self.labels.iter().zip(labels).filter(|(a, b)| a == b).count();
         Ok(correct as f64 / labels.len().max(1) as f64)
     }
@@ -81,7 +117,7 @@ impl Predictions {
 
 /// The sample indices of each class, ascending; every class up to the largest label must have one.
 pub fn class_members(labels: &[usize], n_samples: usize) -> Result<Vec<Vec<usize>>, LkdlError> {
-    crate::matrix::check_size("labels' length", labels.len(), n_samples)?;
+    check_size("labels' length", labels.len(), n_samples)?;
     let largest = labels.iter().max();
     if largest.is_some_and(|&largest| largest >= n_samples) {
         // More classes than samples: some class below the largest label must be empty.

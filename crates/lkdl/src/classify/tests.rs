@@ -106,7 +106,7 @@ fn scores_are_the_pursuit_residuals<T: Real>() {
     for (l, D) in dictionaries.iter().enumerate() {
         let target = Target::Sparsity(sparsity.min(D.ncols()));
         let encoded = BatchOmp::new(D.as_ref()).unwrap().encode(X.as_ref(), target).unwrap();
-        let left = &X - &encoded.codes.reconstruct(D.as_ref());
+        let left = &X - &encoded.codes.reconstruct(D.as_ref()).unwrap();
         for i in 0..530 {
             let sq_norm = X.col(i).squared_norm_l2().wide();
             let explicit = left.col(i).squared_norm_l2().wide();
@@ -182,7 +182,7 @@ fn classes_of_any_size_are_learned_and_small_ones_warn() {
         let mixed = |from_samples| Warning::MixedAtoms { wanted: 10, from_samples };
         let warnings: Vec<(usize, Warning)> =
             model.warnings().map(|(l, w)| (l, w.clone())).collect();
-        assert_eq!(warnings, [(1, mixed(3)), (2, mixed(1))]);
+        assert_eq!(warnings, [(1, mixed(3)), (2, Warning::FewerAtoms { wanted: 10, got: 1 })]);
         let predictions = model.classify(X.as_ref()).unwrap();
         assert_eq!(predictions.labels[43], 2);
         assert!(predictions.scores.col_iter().all(|r| r.iter().all(|v| v.is_finite())));
@@ -230,7 +230,7 @@ fn a_class_of_zeros_has_nothing_to_learn_from() {
     (6..12).for_each(|i| X.col_as_slice_mut(i).fill(0.0));
     let labels: Vec<usize> = (0..12).map(|i| i / 6).collect();
     let error = params::<f64>(3, 2).train(X.as_ref(), &labels).unwrap_err();
-    assert_eq!(error, LkdlError::AllZero { what: "samples" });
+    assert_eq!(error.to_string(), "class 1: samples is all zero; there is nothing to learn from");
 }
 
 #[test]
@@ -285,7 +285,9 @@ fn batches_join_in_order() {
     let whole = model.classify(X.as_ref()).unwrap();
     let parts =
         [0..15, 15..16, 16..40].map(|r| model.classify(X.subcols(r.start, r.len())).unwrap());
-    let joined = Predictions::join(parts.into());
+    let other = rule(vec![random_unit_columns::<f64>(6, 8, 1)], 2).classify(X.as_ref()).unwrap();
+    assert!(Predictions::join(vec![parts[0].clone(), other]).is_err());
+    let joined = Predictions::join(parts.into()).unwrap();
     assert_eq!((&joined.labels, joined.n_zero_samples), (&whole.labels, 1));
     for (a, b) in joined.margins.iter().zip(&whole.margins) {
         assert!((a - b).abs() < 1e-12);

@@ -1,13 +1,14 @@
 //! Cleaning: atoms that are near-duplicates of another or hardly used make way for the signals
 //! that the dictionary represents worst.
 
+use crate::error::LkdlError;
 use crate::linalg::product_into;
 use crate::pursuit::Codes;
 use crate::real::Real;
 use crate::vector::normalize;
 use faer::Mat;
 
-/// A coefficient must exceed this to count as a use of its atom.
+/// A coefficient must exceed this share of the largest sample's norm to count as a use.
 const USE_THRESHOLD: f64 = 1e-7;
 
 /// When an atom is replaced at the end of an iteration.
@@ -26,6 +27,16 @@ impl Default for Cleaning {
     }
 }
 
+impl Cleaning {
+    pub(super) fn check(&self) -> Result<(), LkdlError> {
+        if self.max_coherence > 0.0 {
+            return Ok(());
+        }
+        let range = "above 0 (1 or more keeps all near-duplicates)";
+        Err(LkdlError::parameter("cleaning max_coherence", self.max_coherence, range))
+    }
+}
+
 /// Replaces atoms in ascending order, skipping those `replaced` already, by the signals that `worst`
 /// yields, and keeps G = DᵀD in step. Returns how many were replaced.
 pub(super) fn clean<'a, T: Real>(
@@ -34,9 +45,10 @@ pub(super) fn clean<'a, T: Real>(
     G: &mut Mat<T>,
     codes: &Codes<T>,
     replaced: &[bool],
+    max_norm: f64,
     mut worst: impl FnMut() -> Option<&'a [T]>,
 ) -> usize {
-    let uses = count_uses(codes);
+    let uses = count_uses(codes, USE_THRESHOLD * max_norm);
     let mut n_replaced = 0;
     for j in (0..D.ncols()).filter(|&j| !replaced[j]) {
         let coherent = || {
@@ -71,11 +83,11 @@ fn refresh_gram<T: Real>(D: &Mat<T>, G: &mut Mat<T>, j: usize) {
     }
 }
 
-fn count_uses<T: Real>(codes: &Codes<T>) -> Vec<usize> {
+fn count_uses<T: Real>(codes: &Codes<T>, threshold: f64) -> Vec<usize> {
     let (_, atoms, values) = codes.parts();
     let mut uses = vec![0; codes.n_atoms()];
     for (&j, value) in atoms.iter().zip(values) {
-        if value.wide().abs() > USE_THRESHOLD {
+        if value.wide().abs() > threshold {
             uses[j as usize] += 1;
         }
     }

@@ -23,6 +23,9 @@ pub enum InitialAtoms<T: Real> {
     FirstSamples,
     /// The caller's own atoms, one per column; they are normalised.
     Given(Mat<T>),
+    /// Atoms for every class, in the order of the class indices, for example those of an earlier
+    /// model; they are normalised.
+    PerClass(Vec<Mat<T>>),
 }
 
 impl<T: Real> InitialAtoms<T> {
@@ -44,6 +47,13 @@ impl<T: Real> InitialAtoms<T> {
                 let order: Vec<usize> = (0..X.ncols()).collect();
                 from_samples(X, n_atoms, &order, seed, class)
             }
+            Self::PerClass(classes) => match classes.get(class) {
+                Some(atoms) => Self::Given(atoms.clone()).draw(X, n_atoms, seed, class),
+                None => {
+                    let needed = format!("one dictionary per class, so more than {class}");
+                    Err(LkdlError::parameter("initial atoms per class", classes.len(), needed))
+                }
+            },
             Self::Given(atoms) => {
                 check_samples(atoms.as_ref(), "initial atoms")?;
                 check_size("initial atoms' n_features", atoms.nrows(), X.nrows())?;
@@ -83,17 +93,16 @@ fn from_samples<T: Real>(
     if chosen.len() == n_atoms {
         return Ok((D, Vec::new()));
     }
+    if chosen.len() == 1 {
+        return Ok((D, vec![Warning::FewerAtoms { wanted: n_atoms, got: 1 }]));
+    }
     let warning = Warning::MixedAtoms { wanted: n_atoms, from_samples: chosen.len() };
     Ok((with_mixtures(&D, n_atoms, seed, class), vec![warning]))
 }
 
-/// Fills up with random normalised mixtures of pairs. A single sample has no pair: it stays the
-/// only atom.
+/// Fills up with random normalised mixtures of pairs of two or more samples.
 fn with_mixtures<T: Real>(unit: &Mat<T>, n_atoms: usize, seed: u64, class: usize) -> Mat<T> {
     let n = unit.ncols();
-    if n == 1 {
-        return unit.clone();
-    }
     let mut rng = stream(seed, Stage::InitialAtoms, class, 1);
     let mut D = Mat::zeros(unit.nrows(), n_atoms);
     D.as_mut().subcols_mut(0, n).copy_from(unit);

@@ -17,10 +17,12 @@
 use super::clean::{Cleaning, clean, set_atom};
 use super::{
     Candidates, InitialAtoms, Learned, Learner, Stop, alternating_bytes, check_problem, residuals,
+    zero_samples,
 };
 use crate::error::LkdlError;
 use crate::linalg::{full_eigen, gram, product_into};
 use crate::matrix::{Columns, Contiguous, col, column_sq_norms, columns_of, frobenius_sq};
+use crate::monitor::{Monitor, Silent};
 use crate::pursuit::{BatchOmp, Codes};
 use crate::random::{Stage, permutation, stream};
 use crate::real::Real;
@@ -100,10 +102,21 @@ impl<T: Real> KsvdParams<T> {
 
 impl<T: Real> Learner<T> for KsvdParams<T> {
     fn learn(&self, samples: MatRef<'_, T>, class: usize) -> Result<Learned<T>, LkdlError> {
+        self.learn_monitored(samples, class, &Silent)
+    }
+
+    fn learn_monitored(
+        &self,
+        samples: MatRef<'_, T>,
+        class: usize,
+        monitor: &dyn Monitor,
+    ) -> Result<Learned<T>, LkdlError> {
         check_problem(samples, self.n_atoms, self.sparsity, self.max_iters, self.tol)?;
+        self.cleaning.map_or(Ok(()), |rule| rule.check())?;
         let X = Contiguous::new(samples);
         let X = X.columns();
-        let (D, warnings) = self.initial.draw(X, self.n_atoms, self.seed, class)?;
+        let (D, mut warnings) = self.initial.draw(X, self.n_atoms, self.seed, class)?;
+        warnings.extend(zero_samples(X));
         let mut state = Sweep::new(X, D);
         let (mut errors, mut n_replaced) = (Vec::new(), 0);
         let stop = loop {
@@ -116,11 +129,17 @@ impl<T: Real> Learner<T> for KsvdParams<T> {
                 state.clean(self.cleaning);
             }
             n_replaced += state.n_replaced;
+            monitor.advance(1);
             if let Some(stop) = stop {
                 break stop;
             }
+            monitor.check()?;
         };
         Ok(Learned { dictionary: state.D, errors, stop, n_replaced, warnings })
+    }
+
+    fn steps(&self) -> usize {
+        self.max_iters
     }
 
     fn learning_bytes(&self, n_features: usize, n_samples: usize) -> u64 {
@@ -276,7 +295,8 @@ impl<'a, T: Real> Sweep<'a, T> {
         let mut G = gram(self.D.as_ref());
         let (X, candidates) = (self.X, &mut self.candidates);
         let worst = || candidates.take_worst(&sq_errors).map(|i| col(X, i));
-        self.n_replaced += clean(rule, &mut self.D, &mut G, &self.codes, &self.replaced, worst);
+        self.n_replaced +=
+            clean(rule, &mut self.D, &mut G, &self.codes, &self.replaced, self.max_norm, worst);
         self.G = Some(G);
     }
 }

@@ -15,8 +15,11 @@ pub use ksvd::{AtomOrder, AtomUpdate, KsvdParams};
 pub use optimal_directions::ModParams;
 
 use crate::error::{LkdlError, Warning};
-use crate::matrix::matrix_bytes;
-use crate::matrix::{BLOCK, Columns, Contiguous, check_samples, col, column_sq_norms, columns_of};
+use crate::matrix::{
+    BLOCK, Columns, Contiguous, check_addressable, check_samples, col, column_sq_norms, columns_of,
+    matrix_bytes,
+};
+use crate::monitor::Monitor;
 use crate::pursuit::{BatchOmp, Codes, Encoded, Target, check_range};
 use crate::real::Real;
 use crate::vector::{axpy, norm_sq};
@@ -29,10 +32,52 @@ pub trait Learner<T: Real>: Sync {
     /// with one seed, such as those of several classes.
     fn learn(&self, samples: MatRef<'_, T>, stream: usize) -> Result<Learned<T>, LkdlError>;
 
+    /// [`Learner::learn`] under watch: a learner with iterations reports each and stops when asked.
+    fn learn_monitored(
+        &self,
+        samples: MatRef<'_, T>,
+        stream: usize,
+        monitor: &dyn Monitor,
+    ) -> Result<Learned<T>, LkdlError> {
+        monitor.check()?;
+        let learned = self.learn(samples, stream)?;
+        monitor.advance(self.steps());
+        Ok(learned)
+    }
+
+    /// Steps that [`Learner::learn_monitored`] reports at most.
+    fn steps(&self) -> usize {
+        1
+    }
+
     /// Bytes that learning from so many samples needs beside them, for the memory plan. Unless a
     /// learner says otherwise: one residual per sample.
     fn learning_bytes(&self, n_features: usize, n_samples: usize) -> u64 {
         matrix_bytes::<T>(n_features, n_samples)
+    }
+}
+
+/// A learner chosen at run time.
+impl<T: Real, L: Learner<T> + ?Sized> Learner<T> for Box<L> {
+    fn learn(&self, samples: MatRef<'_, T>, stream: usize) -> Result<Learned<T>, LkdlError> {
+        self.as_ref().learn(samples, stream)
+    }
+
+    fn learn_monitored(
+        &self,
+        samples: MatRef<'_, T>,
+        stream: usize,
+        monitor: &dyn Monitor,
+    ) -> Result<Learned<T>, LkdlError> {
+        self.as_ref().learn_monitored(samples, stream, monitor)
+    }
+
+    fn steps(&self) -> usize {
+        self.as_ref().steps()
+    }
+
+    fn learning_bytes(&self, n_features: usize, n_samples: usize) -> u64 {
+        self.as_ref().learning_bytes(n_features, n_samples)
     }
 }
 
@@ -47,7 +92,7 @@ fn alternating_bytes<T: Real>(
     matrix_bytes::<T>(n_features, n_samples + 2 * n_atoms)
         + 3 * matrix_bytes::<T>(n_atoms, n_atoms)
         + matrix_bytes::<T>(n_atoms, BLOCK)
-        + (n_samples * sparsity) as u64 * entry
+        + matrix_bytes::<u8>(n_samples, sparsity) * entry
 }
 
 /// A learned dictionary.
@@ -104,6 +149,8 @@ fn check_problem<T: Real>(
     tol: f64,
 ) -> Result<(), LkdlError> {
     check_samples(samples, "samples")?;
+    let dictionary = matrix_bytes::<T>(samples.nrows().max(n_atoms), n_atoms);
+    check_addressable("the dictionary", dictionary)?;
     check_range::<T>(&column_sq_norms(Contiguous::new(samples).columns()))?;
     if !(tol >= 0.0 && tol.is_finite()) {
         return Err(LkdlError::parameter("tol", tol, "a finite number >= 0"));
@@ -119,6 +166,12 @@ fn check_problem<T: Real>(
         return Err(LkdlError::parameter("max_iters", max_iters, "at least 1"));
     }
     Ok(())
+}
+
+/// Samples that no atom can represent and no dictionary is learned from.
+fn zero_samples<T: Real>(X: Columns<'_, T>) -> Option<Warning> {
+    let count = (0..X.ncols()).filter(|&i| norm_sq(col(X, i)) == 0.0).count();
+    (count > 0).then_some(Warning::ZeroSamples { count })
 }
 
 /// E = X − DΓ, one contiguous column per signal.

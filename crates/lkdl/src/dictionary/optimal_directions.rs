@@ -8,11 +8,13 @@
 use super::clean::set_atom;
 use super::{
     Candidates, InitialAtoms, Learned, Learner, Stop, alternating_bytes, check_problem, residuals,
+    zero_samples,
 };
 use crate::error::LkdlError;
 use crate::linalg::{Cholesky, cholesky_with_jitter};
 use crate::matrix::matrix_bytes;
 use crate::matrix::{Columns, Contiguous, col, column_sq_norms, columns_of, frobenius_sq};
+use crate::monitor::{Monitor, Silent};
 use crate::pursuit::{BatchOmp, Codes};
 use crate::real::Real;
 use crate::vector::norm_sq;
@@ -61,10 +63,20 @@ impl<T: Real> ModParams<T> {
 
 impl<T: Real> Learner<T> for ModParams<T> {
     fn learn(&self, samples: MatRef<'_, T>, class: usize) -> Result<Learned<T>, LkdlError> {
+        self.learn_monitored(samples, class, &Silent)
+    }
+
+    fn learn_monitored(
+        &self,
+        samples: MatRef<'_, T>,
+        class: usize,
+        monitor: &dyn Monitor,
+    ) -> Result<Learned<T>, LkdlError> {
         check_problem(samples, self.n_atoms, self.sparsity, self.max_iters, self.tol)?;
         let X = Contiguous::new(samples);
         let X = X.columns();
-        let (mut D, warnings) = self.initial.draw(X, self.n_atoms, self.seed, class)?;
+        let (mut D, mut warnings) = self.initial.draw(X, self.n_atoms, self.seed, class)?;
+        warnings.extend(zero_samples(X));
         let sq_norm = frobenius_sq(X);
         let (mut errors, mut n_replaced) = (Vec::new(), 0);
         let stop = loop {
@@ -75,11 +87,17 @@ impl<T: Real> Learner<T> for ModParams<T> {
             let E = residuals(X, &D, &codes);
             errors.push((frobenius_sq(columns_of(&E)) / sq_norm).sqrt());
             n_replaced += replace_unused(X, &mut D, &E, &used);
+            monitor.advance(1);
             if let Some(stop) = Stop::reached(&errors, self.tol, self.max_iters) {
                 break stop;
             }
+            monitor.check()?;
         };
         Ok(Learned { dictionary: D, errors, stop, n_replaced, warnings })
+    }
+
+    fn steps(&self) -> usize {
+        self.max_iters
     }
 
     fn learning_bytes(&self, n_features: usize, n_samples: usize) -> u64 {

@@ -170,7 +170,7 @@ fn mod_update_is_the_least_squares_solution_and_its_scaling_leaves_the_product()
             .sum::<f64>()
     });
     let least_squares = (&X * Gamma.transpose() * inverse) * &Gamma;
-    close(codes.reconstruct(D.as_ref()).as_ref(), least_squares.as_ref(), 1e-7);
+    close(codes.reconstruct(D.as_ref()).unwrap().as_ref(), least_squares.as_ref(), 1e-7);
 }
 
 #[test]
@@ -236,6 +236,50 @@ fn bad_input_is_a_typed_error() {
     let wrong = InitialAtoms::Given(random_matrix::<f64>(4, 4, 1));
     let params = KsvdParams { initial: wrong, ..ksvd(4, 2) };
     assert!(matches!(params.fit(X.as_ref()), Err(LkdlError::Shape { .. })));
+}
+
+#[test]
+fn counts_beyond_any_memory_and_bad_rules_are_refused() {
+    let X = random_matrix::<f64>(6, 30, 1);
+    let huge = KsvdParams { n_atoms: usize::MAX, ..ksvd(5, 2) };
+    assert!(matches!(huge.fit(X.as_ref()), Err(LkdlError::Memory { .. })));
+    for max_coherence in [f64::NAN, 0.0, -1.0] {
+        let cleaning = Some(Cleaning { max_coherence, min_uses: 4 });
+        let error = KsvdParams { cleaning, ..ksvd(5, 2) }.fit(X.as_ref()).unwrap_err();
+        assert!(matches!(error, LkdlError::Parameter { .. }), "{error}");
+    }
+}
+
+#[test]
+fn learning_does_not_depend_on_the_unit_of_the_samples() {
+    let X = random_matrix::<f64>(8, 120, 3);
+    let scaled = Mat::from_fn(8, 120, |t, i| X[(t, i)] * 2f64.powi(-40));
+    let (a, b) = (ksvd(20, 3).fit(X.as_ref()).unwrap(), ksvd(20, 3).fit(scaled.as_ref()).unwrap());
+    assert_eq!((bits(&a.dictionary), a.n_replaced), (bits(&b.dictionary), b.n_replaced));
+}
+
+#[test]
+fn zero_samples_are_reported() {
+    let mut X = random_matrix::<f64>(6, 30, 1);
+    X.col_as_slice_mut(4).fill(0.0);
+    let warnings = ksvd(5, 2).fit(X.as_ref()).unwrap().warnings;
+    assert_eq!(warnings, [Warning::ZeroSamples { count: 1 }]);
+    let learner = ModParams { n_atoms: 5, sparsity: 2, ..Default::default() };
+    assert_eq!(learner.fit(X.as_ref()).unwrap().warnings, [Warning::ZeroSamples { count: 1 }]);
+}
+
+#[test]
+fn every_class_may_start_from_its_own_atoms() {
+    let X = random_matrix::<f64>(6, 30, 1);
+    let classes = vec![random_unit_columns(6, 5, 2), random_unit_columns(6, 5, 3)];
+    let learn = |initial, class| {
+        KsvdParams { initial, ..ksvd(5, 2) }.learn(X.as_ref(), class).map(|l| bits(&l.dictionary))
+    };
+    let per_class = InitialAtoms::PerClass(classes.clone());
+    let given = InitialAtoms::Given(classes[1].clone());
+    assert_eq!(learn(per_class.clone(), 1).unwrap(), learn(given, 1).unwrap());
+    let error = learn(per_class, 2).unwrap_err();
+    assert!(matches!(error, LkdlError::Parameter { .. }), "{error}");
 }
 
 #[test]

@@ -32,6 +32,9 @@ use crate::vector;
 use faer::MatRef;
 use std::sync::Arc;
 
+/// The largest polynomial degree: far beyond any use, and its powers still end.
+const MAX_DEGREE: f64 = 1000.0;
+
 /// A kernel and its parameters.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -92,6 +95,7 @@ impl PartialEq for Kernel {
         match (self, other) {
             (Self::Custom(a), Self::Custom(b)) => Arc::ptr_eq(a, b),
             (Self::Custom(_), _) | (_, Self::Custom(_)) => false,
+            (Self::Normalized(a), Self::Normalized(b)) => a == b,
             _ => self.to_string() == other.to_string(),
         }
     }
@@ -140,6 +144,10 @@ impl Kernel {
         match self {
             Self::Polynomial { degree, offset } => {
                 positive("kernel degree", *degree)?;
+                if *degree > MAX_DEGREE {
+                    let bound = format!("at most {MAX_DEGREE}");
+                    return Err(LkdlError::parameter("kernel degree", degree, bound));
+                }
                 finite("kernel offset", *offset)
             }
             Self::Gaussian { sigma } | Self::Exponential { sigma } => {

@@ -22,6 +22,8 @@ pub struct Panel<T: Real> {
     points: Mat<T>,
     /// Which training samples the points are; always there for a precomputed kernel.
     indices: Option<Vec<usize>>,
+    /// Rows a sample has: features, or for a precomputed kernel one value per training sample.
+    n_rows: usize,
     /// Mean of the points: distances are computed about it, which avoids cancellation.
     shift: Vec<T>,
     /// What the product is taken with in place of the points: the points about the mean (distance
@@ -43,7 +45,29 @@ impl<T: Real> Panel<T> {
                 fix: "give landmarks by index",
             });
         }
-        Self::build(kernel, points.to_owned(), None)
+        Self::build(kernel, points.to_owned(), None, points.nrows())
+    }
+
+    /// A panel from its parts, as a model file keeps them: [`Panel::points`], [`Panel::indices`]
+    /// and [`Panel::n_rows`].
+    pub fn from_parts(
+        kernel: &Kernel,
+        points: MatRef<'_, T>,
+        indices: Option<Vec<usize>>,
+        n_rows: usize,
+    ) -> Result<Self, LkdlError> {
+        if let Some(indices) = &indices {
+            check_size("landmark indices", indices.len(), points.ncols())?;
+        }
+        match (kernel, &indices) {
+            (Kernel::Precomputed, None) => return Self::new(kernel, points),
+            (Kernel::Precomputed, Some(indices)) => {
+                check_size("landmark kernel rows", points.nrows(), points.ncols())?;
+                check_indices(indices, n_rows)?;
+            }
+            _ => check_size("landmarks' n_features", points.nrows(), n_rows)?,
+        }
+        Self::build(kernel, points.to_owned(), indices, n_rows)
     }
 
     /// The panel of the samples at `indices`.
@@ -52,23 +76,21 @@ impl<T: Real> Panel<T> {
         samples: MatRef<'_, T>,
         indices: &[usize],
     ) -> Result<Self, LkdlError> {
-        if let Some(&bad) = indices.iter().find(|&&i| i >= samples.ncols()) {
-            let bound = format!("below n_samples = {}", samples.ncols());
-            return Err(LkdlError::parameter("landmark index", bad, bound));
-        }
+        check_indices(indices, samples.ncols())?;
         let X = Contiguous::new(samples);
         let mut points = gather(X.columns(), indices);
         if let Kernel::Precomputed = kernel {
             check_size("precomputed kernel rows", samples.nrows(), samples.ncols())?;
             points = Mat::from_fn(indices.len(), indices.len(), |i, j| points[(indices[i], j)]);
         }
-        Self::build(kernel, points, Some(indices.to_vec()))
+        Self::build(kernel, points, Some(indices.to_vec()), samples.nrows())
     }
 
     fn build(
         kernel: &Kernel,
         points: Mat<T>,
         indices: Option<Vec<usize>>,
+        n_rows: usize,
     ) -> Result<Self, LkdlError> {
         kernel.check()?;
         check_samples(points.as_ref(), "landmarks")?;
@@ -77,6 +99,7 @@ impl<T: Real> Panel<T> {
             kernel: kernel.clone(),
             points,
             indices,
+            n_rows,
             shift: Vec::new(),
             adapted: None,
             sq_norms: Vec::new(),
@@ -141,18 +164,17 @@ impl<T: Real> Panel<T> {
         self.indices.as_deref()
     }
 
-    /// Rows a block of samples must have; `None` if the kernel does not fix it.
+    /// Rows a sample has: features, or for a precomputed kernel the number of training samples.
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
     fn check_rows(&self, n_rows: usize) -> Result<(), LkdlError> {
-        match (&self.kernel, &self.indices) {
-            (Kernel::Precomputed, Some(indices)) => {
-                let needed = indices.iter().max().map_or(0, |&i| i + 1);
-                if n_rows >= needed {
-                    return Ok(());
-                }
-                check_size("precomputed kernel rows", n_rows, needed)
-            }
-            _ => check_size("samples' n_features", n_rows, self.points.nrows()),
-        }
+        let what = match self.kernel {
+            Kernel::Precomputed => "precomputed kernel rows",
+            _ => "samples' n_features",
+        };
+        check_size(what, n_rows, self.n_rows)
     }
 
     /// κ(y_j, x_i) for all points j (rows) and samples i (columns): a c×N matrix, for small N.
@@ -188,6 +210,7 @@ impl<T: Real> Panel<T> {
         let mut tile = Mat::<T>::zeros(c, c);
         let diag = match self.kernel {
             Kernel::Precomputed => {
+                self.check_symmetry()?;
                 tile.copy_from(&self.points);
                 (0..c).map(|j| self.points[(j, j)].wide()).collect()
             }
@@ -204,6 +227,22 @@ impl<T: Real> Panel<T> {
             Some(value) => Err(self.overflow(value)),
             None => Ok(W),
         }
+    }
+
+    /// A kernel matrix handed in must be symmetric, up to the rounding of whoever made it.
+    fn check_symmetry(&self) -> Result<(), LkdlError> {
+        let W = &self.points;
+        let peak = W.norm_max().wide();
+        let allowed = T::EPS.sqrt() * peak;
+        let differs = |i: usize, j: usize| (W[(i, j)].wide() - W[(j, i)].wide()).abs() > allowed;
+        if (0..W.ncols()).any(|j| (0..j).any(|i| differs(i, j))) {
+            return Err(LkdlError::Unsupported {
+                what: "a precomputed kernel matrix",
+                problem: "must be symmetric, and this one is not",
+                fix: "pass K with K[i][j] = K[j][i], training samples against themselves",
+            });
+        }
+        Ok(())
     }
 
     /// The error for a value that is not finite.
@@ -284,20 +323,12 @@ impl<T: Real> Panel<T> {
                 self.pairwise(X, out, |x, y| sum_zip(x, y, |a, b| (a - b).abs()), |sum| rate * sum);
             }
             Kernel::Chi2Additive => self.pairwise_plain(X, out, |x, y| {
-                sum_zip(
-                    x,
-                    y,
-                    |a, b| if a + b > T::of(0.0) { two * a * (b / (a + b)) } else { a + b },
-                )
+                let zero = T::of(0.0);
+                sum_zip(x, y, |a, b| if a + b > zero { two * a * (b / (a + b)) } else { a + b })
             }),
             Kernel::Chi2Exponential { rate } => {
                 let rate = T::of(-rate);
-                let distance = |x: &[T], y: &[T]| {
-                    sum_zip(x, y, |a, b| {
-                        if a + b > T::of(0.0) { (a - b) * (a - b) / (a + b) } else { a + b }
-                    })
-                };
-                self.pairwise(X, out, distance, |sum| rate * sum);
+                self.pairwise(X, out, |x, y| sum_zip(x, y, chi2_term), |sum| rate * sum);
             }
             Kernel::Normalized(inner) => {
                 self.fill(inner, X, out.as_mut(), scratch)?;
@@ -382,10 +413,30 @@ impl<T: Real> Panel<T> {
             Some(v) => Err(LkdlError::parameter(
                 "kernel degree",
                 degree,
-                format!("an integer where x'y + offset is negative (here {})", (v + offset).wide()),
+                format!(
+                    "an integer, because x'y + offset is negative for some samples ({})",
+                    (v + offset).wide()
+                ),
             )),
         }
     }
+}
+
+/// Rejects indices that name no training sample.
+fn check_indices(indices: &[usize], n_samples: usize) -> Result<(), LkdlError> {
+    match indices.iter().find(|&&i| i >= n_samples) {
+        None => Ok(()),
+        Some(&bad) => {
+            let bound = format!("below n_samples = {n_samples}");
+            Err(LkdlError::parameter("landmark index", bad, bound))
+        }
+    }
+}
+
+/// (a−b)²/(a+b), one term of the χ² distance; 0/0 = 0.
+#[inline(always)]
+pub(super) fn chi2_term<T: Real>(a: T, b: T) -> T {
+    if a + b > T::of(0.0) { (a - b) * (a - b) / (a + b) } else { a + b }
 }
 
 /// ½(A + Aᵀ) in `f64`, in square tiles that keep both halves in cache.
@@ -435,7 +486,7 @@ fn inverse_sqrt<T: Real>(x: f64) -> f64 {
 }
 
 /// ‖x‖, also where its square leaves the range of `f64`.
-fn norm<T: Real>(x: &[T]) -> f64 {
+pub(super) fn norm<T: Real>(x: &[T]) -> f64 {
     const SAFE: std::ops::Range<f64> = 1e-280..1e300;
     let sq = norm_sq(x);
     if SAFE.contains(&sq) { sq.sqrt() } else { normalize(&mut x.to_vec()) }

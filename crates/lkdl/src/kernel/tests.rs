@@ -261,3 +261,25 @@ fn a_diagonal_below_the_range_counts_as_zero_in_a_normalized_kernel() {
     let W = Panel::new(&kernel, X.as_ref()).unwrap().gram().unwrap();
     assert_eq!(W, Mat::<f64>::zeros(2, 2));
 }
+
+#[test]
+fn normalized_custom_kernels_are_equal_only_when_the_same_object() {
+    let custom = |_| Kernel::Normalized(Box::new(Kernel::custom("a", |x, y| x[0] * y[0])));
+    let (one, other) = (custom(0), custom(1));
+    assert_eq!(one, one.clone());
+    assert_ne!(one, other);
+}
+
+#[test]
+fn the_median_distance_of_huge_samples_is_a_number() {
+    let X = random_matrix::<f32>(5, 40, 2);
+    let at = |size: f32| Mat::from_fn(5, 40, |t, i| X[(t, i)] * size);
+    let (one, huge) = (median_distance(at(1.0).as_ref(), 1), median_distance(at(1e30).as_ref(), 1));
+    assert!((huge.unwrap() / one.unwrap() / 1e30 - 1.0).abs() < 1e-5);
+}
+
+#[test]
+fn a_degree_without_end_is_refused() {
+    let kernel = Kernel::Polynomial { degree: 1e10, offset: 0.0 };
+    assert!(matches!(kernel.check(), Err(LkdlError::Parameter { .. })));
+}

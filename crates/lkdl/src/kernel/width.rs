@@ -1,11 +1,11 @@
 //! The default width of a kernel: the median distance between random pairs of samples.
 
 use super::Kernel;
+use super::panel::{chi2_term, norm};
 use crate::error::LkdlError;
 use crate::matrix::{Columns, Contiguous, check_samples, col};
 use crate::random::{Stage, stream};
 use crate::real::Real;
-use crate::vector::sum_zip;
 use faer::MatRef;
 use rand::RngExt;
 
@@ -17,8 +17,13 @@ pub fn median_distance<T: Real>(samples: MatRef<'_, T>, seed: u64) -> Result<f64
     check_samples(samples, "samples")?;
     let X = Contiguous::new(samples);
     Ok(median_over_pairs(X.columns(), seed, |x, y| {
-        sum_zip(x, y, |a, b| (a - b) * (a - b)).wide().sqrt()
+        norm(&x.iter().zip(y).map(|(a, b)| a.wide() - b.wide()).collect::<Vec<_>>())
     }))
+}
+
+/// Σ_t term(x_t, y_t) in `f64`, whose range the sums of few samples do not leave.
+fn sum<T: Real>(x: &[T], y: &[T], term: impl Fn(f64, f64) -> f64) -> f64 {
+    x.iter().zip(y).map(|(a, b)| term(a.wide(), b.wide())).sum()
 }
 
 /// The median of the positive values of `distance` over random pairs; 1 if there is none.
@@ -51,7 +56,6 @@ impl Kernel {
         check_samples(samples, "samples")?;
         self.check_domain(samples, 0)?;
         let X = Contiguous::new(samples);
-        let zero = T::of(0.0);
         Ok(match self {
             Self::Gaussian { .. } => Self::Gaussian { sigma: median_distance(samples, seed)? },
             Self::Exponential { .. } => {
@@ -59,21 +63,11 @@ impl Kernel {
             }
             Self::Laplacian { .. } => Self::Laplacian {
                 rate: 1.0
-                    / median_over_pairs(X.columns(), seed, |x, y| {
-                        sum_zip(x, y, |a, b| (a - b).abs()).wide()
-                    }),
+                    / median_over_pairs(X.columns(), seed, |x, y| sum(x, y, |a, b| (a - b).abs())),
             },
-            Self::Chi2Exponential { .. } => {
-                Self::Chi2Exponential {
-                    rate: 1.0
-                        / median_over_pairs(X.columns(), seed, |x, y| {
-                            sum_zip(x, y, |a, b| {
-                                if a + b > zero { (a - b) * (a - b) / (a + b) } else { zero }
-                            })
-                            .wide()
-                        }),
-                }
-            }
+            Self::Chi2Exponential { .. } => Self::Chi2Exponential {
+                rate: 1.0 / median_over_pairs(X.columns(), seed, |x, y| sum(x, y, chi2_term)),
+            },
             Self::Normalized(inner) => {
                 Self::Normalized(Box::new(inner.with_median_width(samples, seed)?))
             }

@@ -267,4 +267,15 @@ mod tests {
         assert!(values[..7].iter().all(|v| (v - 2.0).abs() < 1e-9));
         assert!(values[7..].iter().all(|v| v.abs() < 1e-9));
     }
+
+    #[test]
+    fn bits_do_not_depend_on_the_thread_count() {
+        let values: Vec<f64> = (1..=500).map(|i| 1.0 / f64::from(i)).collect();
+        let A = with_spectrum(&values);
+        assert!(is_iterative(500, 40));
+        crate::testing::same_for_any_thread_count(|| {
+            let Eigen { values, vectors } = leading_eigen(A.as_ref(), 40, 3).unwrap();
+            (crate::testing::bits(&vectors), values)
+        });
+    }
 }

@@ -4,7 +4,7 @@
 use crate::error::LkdlError;
 use crate::kernel::{Kernel, Panel};
 use crate::linalg::{full_eigen, product_into};
-use crate::matrix::{Contiguous, check_samples, check_size, column_sq_norms, map_blocks};
+use crate::matrix::{Contiguous, check_samples, check_size, map_blocks};
 use crate::real::Real;
 use crate::vector::norm_sq;
 use faer::{Mat, MatRef};
@@ -54,14 +54,6 @@ pub fn relative_error<T: Real>(
         Some(value) => Err(LkdlError::KernelOverflow { kernel: kernel.to_string(), value }),
         None => Ok((gap / total).sqrt()),
     }
-}
-
-/// tr(K − FᵀF)/tr K ≥ 0, exact: the sum of the residual energies over the kernel's trace.
-pub fn trace_error<T: Real>(diagonal: &[f64], virtual_samples: MatRef<'_, T>) -> f64 {
-    let trace: f64 = diagonal.iter().sum();
-    let F = Contiguous::new(virtual_samples);
-    let captured: f64 = column_sq_norms(F.columns()).iter().sum();
-    if trace > 0.0 { ((trace - captured) / trace).max(0.0) } else { 0.0 }
 }
 
 /// Errors of the best approximation of one rank: no sampler can do better.

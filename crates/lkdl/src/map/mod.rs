@@ -16,12 +16,12 @@ pub mod certificate;
 pub mod fastfood;
 pub mod fourier;
 pub mod nystroem;
+pub(crate) mod plan;
 mod projection;
 mod spectrum;
 
 pub use certificate::{best_rank_errors, relative_error};
 pub use nystroem::{NystroemMap, NystroemParams, Rank, Variant};
-pub(crate) use projection::tile_width;
 pub use spectrum::Indefinite;
 
 #[cfg(test)]

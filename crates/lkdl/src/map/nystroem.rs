@@ -12,12 +12,14 @@
 //!
 //! Cost: 2Ncp + c²p + eig(c) + 2Nck flops; memory O(c² + Bc + kN). Per new sample 2c(p + k).
 
-use super::projection::{cross_gram, mean_virtual_sample, project};
+use super::plan::nystroem_stages;
+use super::projection::{cross_gram, mean_virtual_sample, project, tile_width};
 use super::spectrum::{Indefinite, cut, threshold};
 use crate::error::{LkdlError, Warning};
 use crate::kernel::{Kernel, Panel};
-use crate::linalg::{Cholesky, convert, leading_eigen, par_product};
-use crate::matrix::{Columns, Contiguous, check_samples, col, columns_of};
+use crate::linalg::{Cholesky, Eigen, convert, full_eigen, leading_eigen, par_product};
+use crate::matrix::{Columns, Contiguous, check_samples, check_size, col, columns_of};
+use crate::memory::MemoryPlan;
 use crate::real::Real;
 use crate::sampling::{LandmarkCount, LandmarkParams, Landmarks, Sampler};
 use crate::vector::{norm_sq, zip_in_place};
@@ -43,7 +45,7 @@ pub enum Variant {
 pub enum Rank {
     /// min(256, c).
     Standard,
-    /// Exactly this many, at most c.
+    /// Exactly this many, at most c (and not fewer in the Cholesky variant).
     Exact(usize),
     /// The smallest k that leaves at most this share of the kernel's trace beyond the Nyström
     /// matrix's own error (0.05 is a good value). Uses [`Variant::Optimal`].
@@ -101,6 +103,8 @@ pub struct NystroemMap<T: Real> {
     /// The mean virtual sample, subtracted if the map is centred; empty otherwise.
     mean: Vec<T>,
     eigenvalues: Vec<f64>,
+    /// Samples mapped at a time by one thread.
+    tile_width: usize,
     warnings: Vec<Warning>,
 }
 
@@ -110,13 +114,28 @@ impl NystroemParams {
         check_samples(samples, "samples")?;
         self.kernel.check()?;
         self.kernel.check_domain(samples, 0)?;
-        let landmarks = LandmarkParams {
+        self.check_memory::<T>(samples.nrows(), samples.ncols())?;
+        self.fit_landmarks(samples, &self.landmarks().select(&self.kernel, samples)?)
+    }
+
+    /// How landmarks are chosen.
+    pub(crate) fn landmarks(&self) -> LandmarkParams {
+        LandmarkParams {
             sampler: self.sampler.clone(),
             n_landmarks: self.n_landmarks,
             seed: self.seed,
             memory: self.memory,
-        };
-        self.fit_landmarks(samples, &landmarks.select(&self.kernel, samples)?)
+        }
+    }
+
+    /// Refuses a fit whose landmarks or factorisation would not fit the budget.
+    fn check_memory<T: Real>(&self, n_features: usize, n_samples: usize) -> Result<(), LkdlError> {
+        let Some(budget) = self.memory else { return Ok(()) };
+        let threads = rayon::current_num_threads();
+        let (mut stages, _) = nystroem_stages::<T>(self, n_features, n_samples, 0, threads)?;
+        // Without centring, fitting maps no sample.
+        stages.retain(|stage| self.centered || stage.stage != "map");
+        MemoryPlan { stages }.check(budget)
     }
 
     /// [`NystroemParams::fit`] and the virtual samples of the training set.
@@ -136,13 +155,14 @@ impl NystroemParams {
         landmarks: &Landmarks<T>,
     ) -> Result<NystroemMap<T>, LkdlError> {
         check_samples(samples, "samples")?;
+        check_size("landmarks' n_features", landmarks.points.nrows(), samples.nrows())?;
         let panel = landmarks.panel(&self.kernel, samples)?;
         let X = Contiguous::new(samples);
         let X = X.columns();
         let mut map = self.factor(panel, X)?;
         map.warnings.splice(0..0, landmarks.warnings.iter().cloned());
         if self.centered {
-            let F = project(&map.panel, map.projection.as_ref(), X)?;
+            let F = project(&map.panel, map.projection.as_ref(), X, map.tile_width)?;
             map.mean = mean_virtual_sample(columns_of(&F)).into_iter().map(T::of).collect();
         }
         Ok(map)
@@ -154,9 +174,9 @@ impl NystroemParams {
         X: Columns<'_, T>,
     ) -> Result<NystroemMap<T>, LkdlError> {
         let c = panel.len();
-        let rank = self.rank_for(c)?;
+        let (rank, reduced) = self.rank_for(c)?;
         let W = panel.gram()?;
-        let (P, eigenvalues, warnings) = match (self.variant, self.rank) {
+        let (P, eigenvalues, mut warnings) = match (self.variant, self.rank) {
             (Variant::Cholesky, _) => match cholesky(W.as_ref(), T::EPS) {
                 Some(chol) => {
                     // f = L⁻¹κ, so Pᵀ = L⁻¹.
@@ -177,8 +197,12 @@ impl NystroemParams {
                 self.optimal(&panel, W.as_ref(), X, rank)?
             }
         };
+        if !warnings.iter().any(|w| matches!(w, Warning::RankReduced { .. })) {
+            warnings.extend(reduced);
+        }
         let projection = convert::<f64, T>(P.as_ref());
-        Ok(NystroemMap { panel, projection, mean: Vec::new(), eigenvalues, warnings })
+        let tile_width = tile_width::<T>(c, self.memory);
+        Ok(NystroemMap { panel, projection, mean: Vec::new(), eigenvalues, tile_width, warnings })
     }
 
     fn spectrum<T: Real>(
@@ -211,32 +235,54 @@ impl NystroemParams {
             .into_iter()
             .filter(|w| !matches!(w, Warning::RankReduced { .. }))
             .collect();
-        let mut wanted = rank.min(available);
-        if let Rank::Trace(share) = self.rank {
+        let leading = if let Rank::Trace(share) = self.rank {
             let trace: f64 = self.kernel.diag(X)?.iter().sum();
-            wanted = smallest_rank(M.as_ref(), share * trace)?;
-        } else if wanted < rank {
-            warnings.push(Warning::RankReduced { wanted: rank, got: wanted });
-        }
-        let leading = leading_eigen(M.as_ref(), wanted, self.seed)?;
+            let all = full_eigen(M.as_ref())?;
+            let k = smallest_rank(&all.values, share * trace);
+            Eigen {
+                values: all.values[..k].to_vec(),
+                vectors: all.vectors.subcols(0, k).to_owned(),
+            }
+        } else {
+            if available < rank {
+                warnings.push(Warning::RankReduced { wanted: rank, got: available });
+            }
+            leading_eigen(M.as_ref(), rank.min(available), self.seed)?
+        };
         let P = par_product(P0.as_ref(), leading.vectors.as_ref());
         Ok((P, leading.values, warnings))
     }
 
-    /// The rank to aim for with c landmarks.
-    fn rank_for(&self, n_landmarks: usize) -> Result<usize, LkdlError> {
+    /// The rank to aim for with c landmarks, and a warning if they are fewer than it.
+    fn rank_for(&self, n_landmarks: usize) -> Result<(usize, Option<Warning>), LkdlError> {
         match self.rank {
-            Rank::Standard => Ok(STANDARD_RANK.min(n_landmarks)),
+            Rank::Standard => Ok((STANDARD_RANK.min(n_landmarks), None)),
             Rank::Exact(0) => Err(LkdlError::parameter("rank", 0, "at least 1")),
-            Rank::Exact(rank) => match self.n_landmarks {
-                // Fewer landmarks than asked for is a warning of its own, not the caller's error.
-                LandmarkCount::Exact(asked) if rank > asked => {
+            Rank::Exact(rank) => {
+                // Fewer landmarks than asked for is the data's doing, not the caller's error.
+                let asked = match (&self.sampler, self.n_landmarks) {
+                    (Sampler::Given(indices), _) => indices.len(),
+                    (_, LandmarkCount::Exact(asked)) => asked,
+                    _ => usize::MAX,
+                };
+                if rank > asked {
                     let range = format!("between 1 and n_landmarks = {asked}");
-                    Err(LkdlError::parameter("rank", rank, range))
+                    return Err(LkdlError::parameter("rank", rank, range));
                 }
-                _ => Ok(rank.min(n_landmarks)),
-            },
-            Rank::Trace(share) if share > 0.0 && share < 1.0 => Ok(n_landmarks),
+                if self.variant == Variant::Cholesky && rank < n_landmarks {
+                    let range = format!("n_landmarks = {n_landmarks} in the cholesky variant");
+                    return Err(LkdlError::parameter("rank", rank, range));
+                }
+                let got = rank.min(n_landmarks);
+                let reduced = Warning::RankReduced { wanted: rank, got };
+                Ok((got, (got < rank).then_some(reduced)))
+            }
+            Rank::Trace(_) if self.variant == Variant::Cholesky => Err(LkdlError::Unsupported {
+                what: "the cholesky variant",
+                problem: "keeps every landmark and cannot choose a rank by trace",
+                fix: "choose the optimal variant, or leave the rank open",
+            }),
+            Rank::Trace(share) if share > 0.0 && share < 1.0 => Ok((n_landmarks, None)),
             Rank::Trace(share) => {
                 Err(LkdlError::parameter("rank trace share", share, "between 0 and 1, exclusive"))
             }
@@ -259,35 +305,47 @@ fn whiten(values: &[f64], vectors: &Mat<f64>) -> Mat<f64> {
 }
 
 /// The smallest k with Σ_{i>k} λ_i ≤ allowed, at least 1.
-fn smallest_rank(M: MatRef<'_, f64>, allowed: f64) -> Result<usize, LkdlError> {
-    let values = crate::linalg::full_eigen(M)?.values;
+fn smallest_rank(values: &[f64], allowed: f64) -> usize {
     let mut tail = 0.0;
     for k in (1..values.len()).rev() {
         tail += values[k].max(0.0);
         if tail > allowed {
-            return Ok(k + 1);
+            return k + 1;
         }
     }
-    Ok(1)
+    1
 }
 
 impl<T: Real> NystroemMap<T> {
-    /// A map from its parts: landmarks, P (c×k) and the mean virtual sample (empty: not centred).
-    pub fn from_parts(panel: Panel<T>, P: MatRef<'_, T>, mean: &[T]) -> Result<Self, LkdlError> {
+    /// A map from its parts: landmarks, P (c×k), the mean virtual sample (empty: not centred) and
+    /// the kept eigenvalues (empty: unknown).
+    pub fn from_parts(
+        panel: Panel<T>,
+        P: MatRef<'_, T>,
+        mean: &[T],
+        eigenvalues: &[f64],
+    ) -> Result<Self, LkdlError> {
         check_samples(P, "projection")?;
-        crate::matrix::check_size("projection rows", P.nrows(), panel.len())?;
+        check_size("projection rows", P.nrows(), panel.len())?;
         if !mean.is_empty() {
-            crate::matrix::check_size("mean virtual sample", mean.len(), P.ncols())?;
+            check_size("mean virtual sample", mean.len(), P.ncols())?;
+            check_samples(MatRef::from_column_major_slice(mean, mean.len(), 1), "mean")?;
         }
-        let (projection, mean) = (P.to_owned(), mean.to_vec());
-        Ok(Self { panel, projection, mean, eigenvalues: Vec::new(), warnings: Vec::new() })
+        Ok(Self {
+            tile_width: tile_width::<T>(panel.len(), None),
+            panel,
+            projection: P.to_owned(),
+            mean: mean.to_vec(),
+            eigenvalues: eigenvalues.to_vec(),
+            warnings: Vec::new(),
+        })
     }
 
     /// Virtual samples of any samples, one per column: f = Pᵀκ(X_R, x), LKDL Eq. (24).
     pub fn transform(&self, samples: MatRef<'_, T>) -> Result<Mat<T>, LkdlError> {
         check_samples(samples, "samples")?;
         let X = Contiguous::new(samples);
-        let mut F = project(&self.panel, self.projection.as_ref(), X.columns())?;
+        let mut F = project(&self.panel, self.projection.as_ref(), X.columns(), self.tile_width)?;
         if !self.mean.is_empty() {
             for i in 0..F.ncols() {
                 zip_in_place(F.col_as_slice_mut(i), &self.mean, |f, mean| f - mean);
@@ -303,9 +361,16 @@ impl<T: Real> NystroemMap<T> {
         samples: MatRef<'_, T>,
         virtual_samples: MatRef<'_, T>,
     ) -> Result<Vec<f64>, LkdlError> {
+        if self.panel.kernel() == &Kernel::Precomputed && samples.nrows() != samples.ncols() {
+            return Err(LkdlError::Unsupported {
+                what: "the residual energy",
+                problem: "needs κ(x,x), which the precomputed values of new samples do not hold",
+                fix: "ask for it on the training samples only",
+            });
+        }
         let diag = self.panel.kernel().diagonal(samples)?;
-        crate::matrix::check_size("virtual samples' count", virtual_samples.ncols(), diag.len())?;
-        crate::matrix::check_size("virtual samples' rank", virtual_samples.nrows(), self.rank())?;
+        check_size("virtual samples' count", virtual_samples.ncols(), diag.len())?;
+        check_size("virtual samples' rank", virtual_samples.nrows(), self.rank())?;
         let F = Contiguous::new(virtual_samples);
         let F = F.columns();
         let energy = |i: usize| {

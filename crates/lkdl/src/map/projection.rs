@@ -21,9 +21,18 @@ const GRAM_STEP: usize = 1024;
 /// Columns per task of [`cross_gram`].
 const GRAM_PANEL: usize = 64;
 
-/// Samples per tile for c landmarks.
-pub(crate) fn tile_width<T: Real>(n_landmarks: usize) -> usize {
-    (TILE_BYTES / (size_of::<T>() * n_landmarks.max(1))).clamp(MIN_TILE, MAX_TILE)
+/// Share of a memory budget that one tile may take. Not divided by the threads, so that the tiles,
+/// and with them the bits, do not depend on how many there are.
+const TILE_SHARE: u64 = 32;
+/// Samples per tile when memory is short.
+const SCANT_TILE: usize = 16;
+
+/// Samples per tile for c landmarks, within a budget.
+pub(crate) fn tile_width<T: Real>(n_landmarks: usize, memory: Option<u64>) -> usize {
+    let column = size_of::<T>() * n_landmarks.max(1);
+    let usual = (TILE_BYTES / column).clamp(MIN_TILE, MAX_TILE);
+    let affordable = memory.map_or(u64::MAX, |bytes| bytes / TILE_SHARE / column as u64);
+    usual.min(usize::try_from(affordable).unwrap_or(usize::MAX).max(SCANT_TILE))
 }
 
 /// F = PᵀCᵀ: LKDL Eqs. (23), (24).
@@ -31,8 +40,8 @@ pub(super) fn project<T: Real>(
     panel: &Panel<T>,
     P: MatRef<'_, T>,
     X: Columns<'_, T>,
+    width: usize,
 ) -> Result<Mat<T>, LkdlError> {
-    let width = tile_width::<T>(panel.len());
     let mut F = Mat::<T>::zeros(P.ncols(), X.ncols());
     let blocks: Vec<_> = F.as_mut().par_col_chunks_mut(width).enumerate().collect();
     blocks.into_par_iter().try_for_each_init(

@@ -23,7 +23,8 @@ pub enum Indefinite {
     Clip,
     /// Use |σ|.
     Flip,
-    /// Add −σ_min to all eigenvalues.
+    /// Take W − σ_min·I for W: K̂ = C(W − σ_min·I)†Cᵀ, with C as it is. (Shifting C's diagonal
+    /// entries too would divide by eigenvalues near zero wherever a new sample is mapped.)
     Shift,
 }
 

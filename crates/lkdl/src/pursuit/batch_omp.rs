@@ -39,6 +39,7 @@ impl<T: Real> BatchOmp<T> {
     /// Checks the dictionary and forms G.
     pub fn new(dictionary: MatRef<'_, T>) -> Result<Self, LkdlError> {
         check_samples(dictionary, "dictionary")?;
+        check_range::<T>(&column_sq_norms(Contiguous::new(dictionary).columns()))?;
         Ok(Self::from_atoms(dictionary.to_owned()))
     }
 
@@ -369,6 +370,7 @@ mod tests {
         let error = coder.encode(X.as_ref(), Target::Sparsity(1)).unwrap_err();
         assert!(matches!(error, LkdlError::NonFinite { row: 2, col: 2, .. }));
         let huge = Mat::<f32>::from_fn(4, 1, |_, _| 1e25);
+        assert!(matches!(BatchOmp::new(huge.as_ref()), Err(LkdlError::Unsupported { .. })));
         let coder = BatchOmp::new(Mat::<f32>::identity(4, 4).as_ref()).unwrap();
         assert!(matches!(
             coder.encode(huge.as_ref(), Target::Sparsity(1)),

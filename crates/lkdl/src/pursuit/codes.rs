@@ -1,6 +1,7 @@
 //! Γ, the m×N matrix of codes, stored sparsely: per signal its atoms (ascending) and values.
 
-use crate::matrix::{BLOCK, col, columns_of, map_blocks};
+use crate::error::LkdlError;
+use crate::matrix::{BLOCK, check_size, col, columns_of, map_blocks};
 use crate::real::Real;
 use crate::vector::axpy;
 use faer::{Mat, MatRef};
@@ -126,7 +127,8 @@ impl<T: Real> Codes<T> {
     }
 
     /// DΓ, one column per signal.
-    pub fn reconstruct(&self, dictionary: MatRef<'_, T>) -> Mat<T> {
+    pub fn reconstruct(&self, dictionary: MatRef<'_, T>) -> Result<Mat<T>, LkdlError> {
+        check_size("dictionary's n_atoms", dictionary.ncols(), self.n_atoms)?;
         let D = dictionary.to_owned();
         let blocks = map_blocks(self.n_signals(), BLOCK, |range| {
             let mut out = Mat::zeros(D.nrows(), range.len());
@@ -144,7 +146,7 @@ impl<T: Real> Codes<T> {
             out.as_mut().subcols_mut(start, block.ncols()).copy_from(&block);
             start += block.ncols();
         }
-        out
+        Ok(out)
     }
 
     /// Γ as a dense m×N matrix, for small problems and tests.
@@ -189,6 +191,11 @@ mod tests {
         let codes = example();
         let D = Mat::from_fn(3, 5, |i, j| (i * 5 + j) as f64);
         let dense = &D * codes.to_dense();
-        crate::testing::close(codes.reconstruct(D.as_ref()).as_ref(), dense.as_ref(), 1e-15);
+        assert!(codes.reconstruct(D.subcols(0, 4)).is_err());
+        crate::testing::close(
+            codes.reconstruct(D.as_ref()).unwrap().as_ref(),
+            dense.as_ref(),
+            1e-15,
+        );
     }
 }

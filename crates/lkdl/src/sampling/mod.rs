@@ -26,6 +26,7 @@ mod draw;
 mod kmeans;
 mod kmeans_plus_plus;
 mod leverage;
+mod names;
 pub(crate) mod rpcholesky;
 #[cfg(test)]
 mod tests;
@@ -225,9 +226,12 @@ impl LandmarkParams {
         self.check(kernel, samples)?;
         let contiguous = Contiguous::new(samples);
         let X = contiguous.columns();
-        let limit = self.n_landmarks.limit(X.ncols())?;
-        let LandmarkCount::Auto { trace_error, .. } = self.n_landmarks else {
-            return self.select_count(kernel, X, limit);
+        let limit = self.limit(X.ncols())?;
+        let trace_error = match (&self.sampler, self.n_landmarks) {
+            (Sampler::Given(_), _) | (_, LandmarkCount::Exact(_) | LandmarkCount::Share(_)) => {
+                return self.select_count(kernel, X, limit);
+            }
+            (_, LandmarkCount::Auto { trace_error, .. }) => trace_error,
         };
         let stop = |curve: &[f64], trace: f64| count::enough(curve, trace, trace_error);
         let mut pivots = self.pivots(kernel, X, PivotRule::Random, limit, stop)?;
@@ -236,6 +240,14 @@ impl LandmarkParams {
             Sampler::RpCholesky => Ok(pivots),
             Sampler::Hybrid { lloyd_steps } => self.refine(kernel, X, pivots, *lloyd_steps),
             _ => self.select_count(kernel, X, pivots.points.ncols()),
+        }
+    }
+
+    /// c for N samples, at most.
+    pub(crate) fn limit(&self, n_samples: usize) -> Result<usize, LkdlError> {
+        match &self.sampler {
+            Sampler::Given(indices) => Ok(indices.len()),
+            _ => self.n_landmarks.limit(n_samples),
         }
     }
 
@@ -466,7 +478,8 @@ impl LandmarkParams {
         let fits = (left / with_copy) as usize;
         let fewest = PILOT_PER_LANDMARK * n_landmarks;
         if fits < fewest.min(n_samples) {
-            let need = fixed + fewest as u64 * with_copy;
+            // what would do: the fewest a pilot may have, or all samples without a copy
+            let need = fixed + (fewest as u64 * with_copy).min(n_samples as u64 * row);
             return Err(LkdlError::Memory { stage: "landmark selection", need, budget });
         }
         Ok(fits)

@@ -170,9 +170,8 @@ fn a_precomputed_kernel_gives_the_map_of_its_vectors() {
             let given = Sampler::Given((0..70).step_by(4).collect());
             let on = |kernel: &Kernel| NystroemParams {
                 sampler: given.clone(),
-                variant,
                 centered,
-                ..params(kernel, 18, 12)
+                ..variant_params(variant, kernel, 18, 12)
             };
             let (vectors, F) = on(&GAUSSIAN).fit_transform(X.as_ref()).unwrap();
             let (matrix, G) = on(&Kernel::Precomputed).fit_transform(K.as_ref()).unwrap();
@@ -199,9 +198,7 @@ fn a_custom_kernel_gives_the_map_of_the_built_in_one() {
             (-sq / 4.5).exp()
         });
         for variant in VARIANTS {
-            let of = |kernel: &Kernel| {
-                approximation(&NystroemParams { variant, ..params(kernel, 20, 12) }, &X)
-            };
+            let of = |kernel: &Kernel| approximation(&variant_params(variant, kernel, 20, 12), &X);
             near(&of(&custom), &of(&GAUSSIAN), 10.0 * tolerance::<T>(), format!("{variant:?}"));
         }
     }
@@ -258,15 +255,48 @@ fn a_map_is_rebuilt_from_its_parts() {
     let params = NystroemParams { centered: true, ..params(&GAUSSIAN, 20, 12) };
     let (map, F) = params.fit_transform(X.as_ref()).unwrap();
     let panel = map.panel().clone();
-    let again = NystroemMap::from_parts(panel.clone(), map.projection(), map.mean()).unwrap();
+    let again =
+        NystroemMap::from_parts(panel.clone(), map.projection(), map.mean(), map.eigenvalues())
+            .unwrap();
+    assert_eq!(again.eigenvalues(), map.eigenvalues());
     assert_eq!(bits(&again.transform(X.as_ref()).unwrap()), bits(&F));
     let short = map.projection().subrows(0, 19);
     assert!(matches!(
-        NystroemMap::from_parts(panel.clone(), short, &[]),
+        NystroemMap::from_parts(panel.clone(), short, &[], &[]),
         Err(LkdlError::Shape { expected: 20, got: 19, .. })
     ));
     let mean = &map.mean()[1..];
-    assert!(NystroemMap::from_parts(panel, map.projection(), mean).is_err());
+    assert!(NystroemMap::from_parts(panel, map.projection(), mean, &[]).is_err());
+}
+
+#[test]
+fn a_precomputed_map_is_rebuilt_from_its_parts_and_checks_its_rows() {
+    let X = samples::<f64>(6, 60, 17);
+    let all: Vec<usize> = (0..60).collect();
+    let K = Panel::of_samples(&GAUSSIAN, X.as_ref(), &all).unwrap().evaluate(X.as_ref()).unwrap();
+    let params =
+        NystroemParams { sampler: Sampler::RpCholesky, ..params(&Kernel::Precomputed, 12, 8) };
+    let (map, F) = params.fit_transform(K.as_ref()).unwrap();
+    let panel = map.panel();
+    let indices = panel.indices().map(<[usize]>::to_vec);
+    let again =
+        Panel::from_parts(panel.kernel(), panel.points(), indices.clone(), panel.n_rows()).unwrap();
+    let again = NystroemMap::from_parts(again, map.projection(), &[], &[]).unwrap();
+    assert_eq!(bits(&again.transform(K.as_ref()).unwrap()), bits(&F));
+    let error = again.transform(K.subrows(0, 59)).unwrap_err();
+    assert!(matches!(error, LkdlError::Shape { expected: 60, got: 59, .. }), "{error}");
+    let longer = Mat::<f64>::zeros(61, 1);
+    assert!(matches!(again.transform(longer.as_ref()), Err(LkdlError::Shape { .. })));
+    assert!(Panel::from_parts(panel.kernel(), panel.points(), None, 60).is_err());
+    assert!(Panel::from_parts(panel.kernel(), panel.points(), indices, 5).is_err());
+
+    let mut skewed = K.clone();
+    skewed[(3, 5)] += 0.5;
+    let error =
+        NystroemParams { sampler: Sampler::Given(vec![3, 5]), rank: Rank::Standard, ..params }
+            .fit(skewed.as_ref())
+            .unwrap_err();
+    assert!(matches!(error, LkdlError::Unsupported { .. }), "{error}");
 }
 
 #[test]
@@ -275,7 +305,8 @@ fn bits_do_not_depend_on_the_thread_count() {
         let X = samples::<T>(8, 1300, 16);
         for variant in VARIANTS {
             for centered in [false, true] {
-                let params = NystroemParams { variant, centered, ..params(&SQUARE, 150, 30) };
+                let params =
+                    NystroemParams { centered, ..variant_params(variant, &SQUARE, 150, 30) };
                 same_for_any_thread_count(|| {
                     let (map, F) = params.fit_transform(X.as_ref()).unwrap();
                     (bits(&F), map.mean().iter().map(|v| v.wide()).collect::<Vec<_>>())

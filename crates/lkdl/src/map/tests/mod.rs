@@ -49,6 +49,17 @@ fn params(kernel: &Kernel, n_landmarks: usize, rank: usize) -> NystroemParams {
     }
 }
 
+/// [`params`] of one variant; Cholesky keeps all landmarks, whatever the rank.
+fn variant_params(
+    variant: Variant,
+    kernel: &Kernel,
+    n_landmarks: usize,
+    rank: usize,
+) -> NystroemParams {
+    let rank = if variant == Variant::Cholesky { n_landmarks } else { rank };
+    NystroemParams { variant, ..params(kernel, n_landmarks, rank) }
+}
+
 /// K in `f64`, whatever the samples' type.
 fn dense<T: Real>(kernel: &Kernel, X: &Mat<T>) -> Mat<f64> {
     let X = convert::<T, f64>(X.as_ref());

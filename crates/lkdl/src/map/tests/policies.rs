@@ -112,6 +112,51 @@ fn ranks_out_of_range_are_named() {
 }
 
 #[test]
+fn a_rank_beyond_the_landmarks_found_is_reduced_with_a_warning() {
+    let X = samples::<f64>(5, 60, 3);
+    let reduced = |params: NystroemParams| {
+        let map = params.fit(X.as_ref()).unwrap();
+        let got = map.rank();
+        map.warnings()
+            .iter()
+            .any(|w| matches!(w, Warning::RankReduced { wanted: 40, got: g } if *g == got))
+    };
+    let share =
+        NystroemParams { n_landmarks: LandmarkCount::Share(0.5), ..params(&GAUSSIAN, 1, 40) };
+    assert!(reduced(share.clone()));
+    let given = NystroemParams { sampler: Sampler::Given((0..30).collect()), ..share };
+    let error = given.fit(X.as_ref()).unwrap_err().to_string();
+    assert_eq!(error, "rank is 40, but must be between 1 and n_landmarks = 30");
+    // Given landmarks need no count: one that is out of range is not looked at.
+    let given =
+        NystroemParams { n_landmarks: LandmarkCount::Exact(1000), rank: Rank::Exact(30), ..given };
+    assert_eq!(given.fit(X.as_ref()).unwrap().n_landmarks(), 30);
+}
+
+#[test]
+fn the_cholesky_variant_refuses_a_smaller_rank() {
+    let X = samples::<f64>(5, 60, 3);
+    let of = |rank| NystroemParams { rank, variant: Variant::Cholesky, ..params(&GAUSSIAN, 10, 1) };
+    let error = of(Rank::Exact(4)).fit(X.as_ref()).unwrap_err().to_string();
+    assert_eq!(error, "rank is 4, but must be n_landmarks = 10 in the cholesky variant");
+    assert!(matches!(of(Rank::Trace(0.1)).fit(X.as_ref()), Err(LkdlError::Unsupported { .. })));
+    assert_eq!(of(Rank::Standard).fit(X.as_ref()).unwrap().rank(), 10);
+}
+
+#[test]
+fn a_budget_bounds_landmarks_and_factorisation() {
+    let X = samples::<f64>(5, 600, 3);
+    let sampler = Sampler::Uniform;
+    let of =
+        |memory| NystroemParams { memory, sampler: sampler.clone(), ..params(&GAUSSIAN, 100, 20) };
+    let error = of(Some(100_000)).fit(X.as_ref()).unwrap_err();
+    assert!(matches!(error, LkdlError::Memory { budget: 100_000, .. }), "{error}");
+    // smaller tiles, the same map up to rounding
+    let (roomy, scant) = (of(None), of(Some(2_000_000)));
+    near(&approximation(&scant, &X), &approximation(&roomy, &X), 1e-12, "budget");
+}
+
+#[test]
 fn the_standard_rank_is_256_or_all_landmarks() {
     let X = samples::<f64>(12, 300, 4);
     let rank = |c| {
@@ -140,7 +185,8 @@ fn kernel_values_beyond_the_range_are_an_overflow_error() {
             let map = params.fit(X.as_ref()).unwrap();
             X[(2, 7)] = 1e30;
             assert!(matches!(map.transform(X.as_ref()), Err(LkdlError::KernelOverflow { .. })));
-            let given = NystroemParams { sampler: Sampler::Given(vec![7, 8]), ..params };
+            let (sampler, rank) = (Sampler::Given(vec![7, 8]), Rank::Standard);
+            let given = NystroemParams { sampler, rank, ..params };
             let error = given.fit(X.as_ref()).unwrap_err();
             assert!(matches!(error, LkdlError::KernelOverflow { .. }), "{variant:?}: {error}");
             X[(2, 7)] = 1.0;

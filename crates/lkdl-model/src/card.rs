@@ -1,0 +1,141 @@
+//! What a model says of itself: everything that is no tensor.
+
+use crate::error::ModelError;
+use lkdl::Kernel;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Where a model comes from and what its classes are called: the caller's part of the metadata.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Card {
+    /// The name of every class index.
+    pub class_names: Vec<String>,
+    /// The seed of the fit.
+    pub seed: u64,
+    /// The samples it was trained on.
+    pub data: DataRecord,
+    /// The settings of the fit, as flags and values that would repeat it.
+    pub settings: BTreeMap<String, String>,
+}
+
+/// The samples a model was trained on.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct DataRecord {
+    /// What they are called.
+    pub name: String,
+    /// SHA-256 of values and labels.
+    pub checksum: String,
+    /// How many.
+    pub n_samples: usize,
+}
+
+/// How the dictionary of one class came to be.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClassHistory {
+    /// ‖X − DΓ‖_F / ‖X‖_F after each iteration.
+    pub errors: Vec<f64>,
+    /// `converged` or `max-iters`.
+    pub stop: String,
+    /// Atoms replaced over all iterations.
+    pub n_replaced: usize,
+    /// What the training wanted known.
+    pub warnings: Vec<String>,
+}
+
+/// The metadata of a file, as it is written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Metadata {
+    pub(crate) format_version: u32,
+    pub(crate) library_version: String,
+    /// Which classifier; one dictionary per class is `class-dictionaries`.
+    pub(crate) method: String,
+    /// `f32` or `f64`.
+    pub(crate) precision: String,
+    /// `none`, `nystroem`, `fourier` or `fastfood`.
+    pub(crate) map: String,
+    pub(crate) kernel: Option<KernelRecord>,
+    pub(crate) preparation: String,
+    pub(crate) n_features: usize,
+    pub(crate) rank: usize,
+    pub(crate) sparsity: usize,
+    pub(crate) history: Vec<ClassHistory>,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) card: Card,
+}
+
+/// A kernel and its parameters, in words.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "kebab-case")]
+#[allow(missing_docs)] // the fields of `Kernel`
+pub enum KernelRecord {
+    /// See [`Kernel::Linear`].
+    Linear,
+    /// See [`Kernel::Polynomial`].
+    Polynomial { degree: f64, offset: f64 },
+    /// See [`Kernel::Gaussian`].
+    Gaussian { sigma: f64 },
+    /// See [`Kernel::Exponential`].
+    Exponential { sigma: f64 },
+    /// See [`Kernel::Laplacian`].
+    Laplacian { rate: f64 },
+    /// See [`Kernel::Cosine`].
+    Cosine,
+    /// See [`Kernel::Sigmoid`].
+    Sigmoid { scale: f64, offset: f64 },
+    /// See [`Kernel::Chi2Additive`].
+    Chi2Additive,
+    /// See [`Kernel::Chi2Exponential`].
+    Chi2Exponential { rate: f64 },
+    /// See [`Kernel::Normalized`].
+    Normalized { inner: Box<KernelRecord> },
+    /// See [`Kernel::Precomputed`].
+    Precomputed,
+}
+
+impl TryFrom<&Kernel> for KernelRecord {
+    type Error = ModelError;
+
+    fn try_from(kernel: &Kernel) -> Result<Self, ModelError> {
+        Ok(match kernel {
+            Kernel::Linear => Self::Linear,
+            &Kernel::Polynomial { degree, offset } => Self::Polynomial { degree, offset },
+            &Kernel::Gaussian { sigma } => Self::Gaussian { sigma },
+            &Kernel::Exponential { sigma } => Self::Exponential { sigma },
+            &Kernel::Laplacian { rate } => Self::Laplacian { rate },
+            Kernel::Cosine => Self::Cosine,
+            &Kernel::Sigmoid { scale, offset } => Self::Sigmoid { scale, offset },
+            Kernel::Chi2Additive => Self::Chi2Additive,
+            &Kernel::Chi2Exponential { rate } => Self::Chi2Exponential { rate },
+            Kernel::Normalized(inner) => {
+                Self::Normalized { inner: Box::new(Self::try_from(inner.as_ref())?) }
+            }
+            Kernel::Precomputed => Self::Precomputed,
+            other => {
+                return Err(ModelError::Unsaveable {
+                    what: format!("the kernel {other}"),
+                    fix: "keep the program that defines it, and fit again there",
+                });
+            }
+        })
+    }
+}
+
+impl From<&KernelRecord> for Kernel {
+    fn from(record: &KernelRecord) -> Self {
+        match record {
+            KernelRecord::Linear => Self::Linear,
+            &KernelRecord::Polynomial { degree, offset } => Self::Polynomial { degree, offset },
+            &KernelRecord::Gaussian { sigma } => Self::Gaussian { sigma },
+            &KernelRecord::Exponential { sigma } => Self::Exponential { sigma },
+            &KernelRecord::Laplacian { rate } => Self::Laplacian { rate },
+            KernelRecord::Cosine => Self::Cosine,
+            &KernelRecord::Sigmoid { scale, offset } => Self::Sigmoid { scale, offset },
+            KernelRecord::Chi2Additive => Self::Chi2Additive,
+            &KernelRecord::Chi2Exponential { rate } => Self::Chi2Exponential { rate },
+            KernelRecord::Normalized { inner } => {
+                Self::Normalized(Box::new(Self::from(inner.as_ref())))
+            }
+            KernelRecord::Precomputed => Self::Precomputed,
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! A fitted pipeline as the bytes of a file.
+
+use crate::card::{Card, ClassHistory, KernelRecord, Metadata};
+use crate::element::Element;
+use crate::error::ModelError;
+use crate::tensors::{Tensors, checksum};
+use crate::{FORMAT_VERSION, Pipeline};
+use lkdl::FeatureMap;
+use lkdl::dictionary::{Learned, Stop};
+use lkdl::prepare::FittedStep;
+use std::collections::HashMap;
+
+/// The metadata key that holds everything that is no tensor.
+pub(crate) const KEY: &str = "lkdl";
+/// The one kind of classifier so far.
+pub(crate) const CLASS_DICTIONARIES: &str = "class-dictionaries";
+
+/// The bytes of a model file.
+pub fn to_bytes<T: Element>(model: &Pipeline<T>, card: &Card) -> Result<Vec<u8>, ModelError> {
+    let n_classes = model.classifier().n_classes();
+    if card.class_names.len() != n_classes {
+        return Err(ModelError::Unsaveable {
+            what: format!("a model of {n_classes} classes with {} names", card.class_names.len()),
+            fix: "name every class",
+        });
+    }
+    let mut tensors = Tensors::default();
+    put_preparation(&mut tensors, model);
+    let (map, kernel) = put_map(&mut tensors, model.map())?;
+    for (class, learned) in model.classifier().learned().iter().enumerate() {
+        tensors.put_matrix(format!("dictionary.{class}"), learned.dictionary.as_ref());
+    }
+    let metadata = Metadata {
+        format_version: FORMAT_VERSION,
+        library_version: env!("CARGO_PKG_VERSION").into(),
+        method: CLASS_DICTIONARIES.into(),
+        precision: T::NAME.into(),
+        map: map.into(),
+        kernel,
+        preparation: model.preparation().params().to_string(),
+        n_features: model.preparation().n_features(),
+        rank: model.classifier().learned()[0].dictionary.nrows(),
+        sparsity: model.classifier().sparsity(),
+        history: model.classifier().learned().iter().map(history).collect(),
+        warnings: model.warnings().iter().map(ToString::to_string).collect(),
+        card: card.clone(),
+    };
+    serialize(&metadata, &tensors)
+}
+
+/// Sorted keys, one checksum: equal models are equal files.
+fn serialize(metadata: &Metadata, tensors: &Tensors) -> Result<Vec<u8>, ModelError> {
+    let unsaveable = |error: String| ModelError::Unsaveable {
+        what: format!("this model ({error})"),
+        fix: "report it, with the command that made it",
+    };
+    let model = serde_json::to_value(metadata).map_err(|error| unsaveable(error.to_string()))?;
+    let views = tensors.views()?;
+    let checksum = checksum(&model.to_string(), views.iter().map(|(name, v)| (*name, v.clone())));
+    let text = serde_json::json!({ "checksum": checksum, "model": model }).to_string();
+    let entries = HashMap::from([(KEY.to_string(), text)]);
+    safetensors::serialize(views, Some(entries)).map_err(|error| unsaveable(error.to_string()))
+}
+
+fn put_preparation<T: Element>(tensors: &mut Tensors, model: &Pipeline<T>) {
+    for (i, step) in model.preparation().steps().iter().enumerate() {
+        if let FittedStep::Standardize { mean, scale } = step {
+            tensors.put_vector(format!("preparation.{i}.mean"), mean);
+            tensors.put_vector(format!("preparation.{i}.scale"), scale);
+        }
+    }
+}
+
+/// The map's tensors, its name and its kernel.
+fn put_map<T: Element>(
+    tensors: &mut Tensors,
+    map: &FeatureMap<T>,
+) -> Result<(&'static str, Option<KernelRecord>), ModelError> {
+    Ok(match map {
+        FeatureMap::Identity => ("none", None),
+        FeatureMap::Nystroem(map) => {
+            let panel = map.panel();
+            tensors.put_matrix("landmarks", panel.points());
+            if let Some(indices) = panel.indices() {
+                tensors.put_indices("landmark_indices", indices);
+            }
+            tensors.put_matrix("projection", map.projection());
+            if !map.mean().is_empty() {
+                tensors.put_vector("mean", map.mean());
+            }
+            if !map.eigenvalues().is_empty() {
+                tensors.put_vector("eigenvalues", map.eigenvalues());
+            }
+            ("nystroem", Some(KernelRecord::try_from(panel.kernel())?))
+        }
+        FeatureMap::Fourier(map) => {
+            tensors.put_matrix("frequencies", map.frequencies());
+            ("fourier", None)
+        }
+        FeatureMap::Fastfood(map) => {
+            for (b, block) in map.blocks().iter().enumerate() {
+                let permutation: Vec<usize> =
+                    block.permutation.iter().map(|&i| i as usize).collect();
+                tensors.put_vector(format!("fastfood.{b}.signs"), &block.signs);
+                tensors.put_indices(format!("fastfood.{b}.permutation"), &permutation);
+                tensors.put_vector(format!("fastfood.{b}.gaussian"), &block.gaussian);
+                tensors.put_vector(format!("fastfood.{b}.scale"), &block.scale);
+            }
+            ("fastfood", None)
+        }
+        _ => {
+            return Err(ModelError::Unsaveable {
+                what: "this kind of map".into(),
+                fix: "use a map that this version of the model file knows",
+            });
+        }
+    })
+}
+
+fn history<T: Element>(learned: &Learned<T>) -> ClassHistory {
+    ClassHistory {
+        errors: learned.errors.clone(),
+        stop: stop_name(learned.stop).into(),
+        n_replaced: learned.n_replaced,
+        warnings: learned.warnings.iter().map(ToString::to_string).collect(),
+    }
+}
+
+fn stop_name(stop: Stop) -> &'static str {
+    match stop {
+        Stop::Converged => "converged",
+        Stop::MaxIters => "max-iters",
+    }
+}
