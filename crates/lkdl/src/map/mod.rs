@@ -10,13 +10,14 @@
 //! | [`fourier`] | Gaussian | nothing | kp + k waves |
 //! | [`fastfood`] | Gaussian | nothing | O((k + p)·log p) |
 //!
-//! [`certificate`] measures how close FᵀF is to K.
+//! [`certificate`] measures how close FᵀF is to K; [`NystroemMap::pre_images`] leads back to samples.
 
 pub mod certificate;
 pub mod fastfood;
 pub mod fourier;
 pub mod nystroem;
 pub(crate) mod plan;
+mod preimage;
 mod projection;
 mod spectrum;
 
