@@ -4,12 +4,11 @@
 //! the best of several, and a stage and its bare product are measured in turn, not one after the
 //! other: their ratio is that of equal conditions.
 
-use crate::flops;
+use crate::{RooflineError, Session, flops};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use lkdl::Real;
 use rayon::prelude::*;
-use std::error::Error;
 use std::hint::black_box;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -65,17 +64,17 @@ pub struct Timing {
 
 /// Measures `stage` for every variant in turn with `product(width)`.
 pub fn against<V, R>(
-    effort: Effort,
+    session: &mut Session<'_>,
     variants: &[V],
     mut product: impl FnMut(usize),
-    mut stage: impl FnMut(&V) -> Result<R, Box<dyn Error>>,
-) -> Result<Timing, Box<dyn Error>> {
+    mut stage: impl FnMut(&V) -> Result<R, RooflineError>,
+) -> Result<Timing, RooflineError> {
     product(MAX_WIDTH); // pages in the operands
     let mut trials = WIDTHS.map(|width| (time(|| product(width)).0, width));
     trials.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut best_product = trials[0];
     let mut stages = vec![f64::INFINITY; variants.len()];
-    effort.repeat(|| {
+    session.effort.repeat(|| {
         for (variant, best) in variants.iter().zip(&mut stages) {
             for &(_, width) in &trials[..FINALISTS] {
                 let seconds = time(|| product(width)).0;
@@ -87,10 +86,10 @@ pub fn against<V, R>(
             result?;
             *best = best.min(seconds);
         }
-        Ok::<_, Box<dyn Error>>(())
+        Ok::<_, RooflineError>(())
     })?;
     let (product, width) = best_product;
-    eprintln!("  bare product: {product:.5} s in panels of {width} columns");
+    session.note(&format!("  bare product: {product:.5} s in panels of {width} columns"));
     Ok(Timing { stages, product })
 }
 
@@ -98,8 +97,8 @@ pub fn against<V, R>(
 pub fn in_turn<V, R>(
     effort: Effort,
     variants: &[V],
-    mut stage: impl FnMut(&V) -> Result<R, Box<dyn Error>>,
-) -> Result<Vec<(f64, R)>, Box<dyn Error>> {
+    mut stage: impl FnMut(&V) -> Result<R, RooflineError>,
+) -> Result<Vec<(f64, R)>, RooflineError> {
     let mut best: Vec<Option<(f64, R)>> = variants.iter().map(|_| None).collect();
     effort.repeat(|| {
         for (variant, best) in variants.iter().zip(&mut best) {
@@ -109,7 +108,7 @@ pub fn in_turn<V, R>(
                 *best = Some((seconds, result));
             }
         }
-        Ok::<_, Box<dyn Error>>(())
+        Ok::<_, RooflineError>(())
     })?;
     Ok(best.into_iter().flatten().collect())
 }
@@ -158,7 +157,9 @@ impl<'a, T: Real> ChainedProduct<'a, T> {
 /// The machine's product rates, in Gflop/s: the best seen at any time of the run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Rates {
+    /// Of `f32`.
     pub f32: f64,
+    /// Of `f64`.
     pub f64: f64,
 }
 

@@ -1,5 +1,6 @@
 //! Operands: random ones where only shapes matter, real or realistic ones where values do.
 
+use crate::Session;
 use chacha20::ChaCha8Rng;
 use faer::Mat;
 use lkdl::Real;
@@ -65,11 +66,11 @@ pub fn indices(labels: &[u32]) -> Vec<usize> {
     labels.iter().map(|&label| label as usize).collect()
 }
 
-/// A real set, or `None` with a word on stderr about why.
-pub fn real(set: NamedSet) -> Option<TrainTest> {
+/// A real set, or `None` with a word about why.
+pub fn real(session: &mut Session<'_>, set: NamedSet) -> Option<TrainTest> {
     let Ok(directory) = data_dir() else {
-        eprintln!("  {DATA_DIR} is not set: no {set}");
+        session.note(&format!("  {DATA_DIR} is not set: no {set}"));
         return None;
     };
-    set.load(&directory).map_err(|error| eprintln!("  no {set}: {error}")).ok()
+    set.load(&directory).map_err(|error| session.note(&format!("  no {set}: {error}"))).ok()
 }

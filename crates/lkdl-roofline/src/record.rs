@@ -25,14 +25,17 @@ pub struct Record {
 /// A further value of a record.
 #[derive(Debug, Clone)]
 pub enum Value {
+    /// A time, a share, a ratio.
     Number(f64),
+    /// Bytes, dimensions.
     Count(u64),
+    /// A name.
     Text(String),
 }
 
 impl Record {
     /// Share of the machine's product rate, in percent.
-    fn percent(&self, rates: &Rates) -> f64 {
+    pub fn percent_of_product(&self, rates: &Rates) -> f64 {
         100.0 * self.gflop / self.seconds / rates.of(self.dtype)
     }
 
@@ -56,7 +59,7 @@ pub fn table(records: &[Record], rates: &Rates) -> String {
             record.dtype.to_string(),
             format!("{:.5}", record.seconds),
             format!("{:.3}", record.gflop),
-            format!("{:.1}", record.percent(rates)),
+            format!("{:.1}", record.percent_of_product(rates)),
             record.ratio.map_or("-".into(), |ratio| format!("{ratio:.2}")),
             extra.join(" "),
         ]);
@@ -102,7 +105,7 @@ fn object(record: &Record, rates: &Rates) -> String {
         ("dtype", quoted(record.dtype)),
         ("seconds", number(record.seconds)),
         ("gflop", number(record.gflop)),
-        ("percent_of_product", number(record.percent(rates))),
+        ("percent_of_product", number(record.percent_of_product(rates))),
         ("ratio_to_product", record.ratio.map_or("null".into(), number)),
     ];
     for (key, value) in &record.extra {

@@ -7,25 +7,24 @@
 use crate::data::{decaying, real};
 use crate::measure::{in_turn, time};
 use crate::record::{Record, Value};
-use crate::{Session, flops};
+use crate::{RooflineError, Session, flops};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::{Mat, MatRef, Par};
 use lkdl::prelude::*;
 use lkdl_data::NamedSet;
-use std::error::Error;
 
 /// Features of the samples, those of MNIST.
 const N_FEATURES: usize = 784;
 
 /// c = 3,000 always, the paper's 9,000 with `--full` (its full solve takes minutes).
-pub fn eigen(session: &mut Session) -> Result<(), Box<dyn Error>> {
+pub fn eigen(session: &mut Session<'_>) -> Result<(), RooflineError> {
     let mut shapes = vec![if session.quick { (1500, 130) } else { (3000, 260) }];
     if session.full {
         shapes.push((9000, 784));
     }
     let most = shapes.iter().map(|shape| shape.0).max().unwrap_or(0);
-    let (data, X) = samples(most)?;
+    let (data, X) = samples(session, most)?;
     for (c, k) in shapes {
         measure(session, data, X.subcols(0, c), k)?;
     }
@@ -33,9 +32,12 @@ pub fn eigen(session: &mut Session) -> Result<(), Box<dyn Error>> {
 }
 
 /// Unit-norm samples: MNIST's first ones, or synthetic ones.
-fn samples(count: usize) -> Result<(&'static str, Mat<f64>), Box<dyn Error>> {
-    let Some(set) = real(NamedSet::Mnist) else {
-        eprintln!("  synthetic samples with a decaying spectrum instead");
+fn samples(
+    session: &mut Session<'_>,
+    count: usize,
+) -> Result<(&'static str, Mat<f64>), RooflineError> {
+    let Some(set) = real(session, NamedSet::Mnist) else {
+        session.note("  synthetic samples with a decaying spectrum instead");
         return Ok(("synthetic", decaying(N_FEATURES, &[count.div_ceil(10); 10], 1).0));
     };
     let X = set.train.samples.subcols(0, count).to_owned();
@@ -44,11 +46,11 @@ fn samples(count: usize) -> Result<(&'static str, Mat<f64>), Box<dyn Error>> {
 }
 
 fn measure(
-    session: &mut Session,
+    session: &mut Session<'_>,
     data: &str,
     X: MatRef<'_, f64>,
     k: usize,
-) -> Result<(), Box<dyn Error>> {
+) -> Result<(), RooflineError> {
     let (p, c) = (X.nrows(), X.ncols());
     let kernel = Kernel::Polynomial { degree: 2.0, offset: 0.0 };
     let params = NystroemParams {
@@ -64,7 +66,7 @@ fn measure(
     let panel = Panel::new(&kernel, X)?;
     let (gram_seconds, W) = time(|| panel.gram());
     let W = W?;
-    eprintln!("  full solve of c={c} …");
+    session.note(&format!("  full solve of c={c} …"));
     let (full_seconds, exact) = time(|| full_solve(W.as_ref()));
     let exact = exact?;
 
@@ -94,7 +96,7 @@ fn measure(
 }
 
 /// All eigenvalues, descending; eigenvectors are computed too.
-fn full_solve(W: MatRef<'_, f64>) -> Result<Vec<f64>, Box<dyn Error>> {
+fn full_solve(W: MatRef<'_, f64>) -> Result<Vec<f64>, RooflineError> {
     let c = W.nrows();
     let (par, yes) = (Par::Seq, ComputeEigenvectors::Yes);
     let scratch = self_adjoint_evd_scratch::<f64>(c, yes, par, Default::default());
@@ -108,6 +110,6 @@ fn full_solve(W: MatRef<'_, f64>) -> Result<Vec<f64>, Box<dyn Error>> {
         MemStack::new(&mut MemBuffer::new(scratch)),
         Default::default(),
     )
-    .map_err(|error| format!("the full solve failed: {error:?}"))?;
+    .map_err(|error| RooflineError::FullSolve { problem: format!("{error:?}") })?;
     Ok(values.column_vector().iter().rev().copied().collect())
 }

@@ -3,15 +3,14 @@
 use crate::data::{USPS_TRAIN, decaying, indices, real, unit_columns};
 use crate::measure::{ChainedProduct, against, product_into};
 use crate::record::{Record, Value};
-use crate::{Session, flops};
+use crate::{RooflineError, Session, flops};
 use faer::{Mat, MatRef};
 use lkdl::Real;
 use lkdl::prelude::*;
 use lkdl_data::NamedSet;
-use std::error::Error;
 
 /// Batch-OMP, Gram matrix included, against DᵀX.
-pub fn batch_omp(session: &mut Session) -> Result<(), Box<dyn Error>> {
+pub fn batch_omp(session: &mut Session<'_>) -> Result<(), RooflineError> {
     for shape in [(256, 300, 7291, 5), (784, 700, 6000, 11), (504, 570, 1216, 30)] {
         batch_omp_in::<f64>(session, shape)?;
         batch_omp_in::<f32>(session, shape)?;
@@ -20,13 +19,13 @@ pub fn batch_omp(session: &mut Session) -> Result<(), Box<dyn Error>> {
 }
 
 fn batch_omp_in<T: Real>(
-    session: &mut Session,
+    session: &mut Session<'_>,
     (p, m, n, q): (usize, usize, usize, usize),
-) -> Result<(), Box<dyn Error>> {
+) -> Result<(), RooflineError> {
     let (D, X) = (unit_columns::<T>(p, m, 1), unit_columns::<T>(p, n, 2));
     let mut alpha = Mat::<T>::zeros(m, n);
     let timing = against(
-        session.effort,
+        session,
         &[q],
         |width| product_into(alpha.as_mut(), D.as_ref(), X.as_ref(), width),
         |&q| Ok(BatchOmp::new(D.as_ref())?.encode(X.as_ref(), Target::Sparsity(q))?),
@@ -45,7 +44,7 @@ fn batch_omp_in<T: Real>(
 }
 
 /// Kernel tiles and projection against the two products alone.
-pub fn map(session: &mut Session) -> Result<(), Box<dyn Error>> {
+pub fn map(session: &mut Session<'_>) -> Result<(), RooflineError> {
     // MNIST's sizes, but for N: rows are alike, and 20,000 are enough to time
     for shape in [(7291, 256, 1458, 256), (20_000, 784, 2048, 784)] {
         map_in::<f64>(session, shape)?;
@@ -55,9 +54,9 @@ pub fn map(session: &mut Session) -> Result<(), Box<dyn Error>> {
 }
 
 fn map_in<T: Real>(
-    session: &mut Session,
+    session: &mut Session<'_>,
     (n, p, c, k): (usize, usize, usize, usize),
-) -> Result<(), Box<dyn Error>> {
+) -> Result<(), RooflineError> {
     let n = if session.quick { n.div_ceil(4) } else { n };
     let (X, Y) = (unit_columns::<T>(p, n, 1), unit_columns::<T>(p, c, 2));
     let P = unit_columns::<T>(c, k, 3);
@@ -68,16 +67,12 @@ fn map_in<T: Real>(
     let maps = kernels
         .iter()
         .map(|(_, kernel)| {
-            NystroemMap::from_parts(Panel::new(kernel, Y.as_ref())?, P.as_ref(), &[])
+            NystroemMap::from_parts(Panel::new(kernel, Y.as_ref())?, P.as_ref(), &[], &[])
         })
         .collect::<Result<Vec<_>, _>>()?;
     let mut products = ChainedProduct::new(Y.as_ref(), P.as_ref(), X.as_ref());
-    let timing = against(
-        session.effort,
-        &maps,
-        |width| products.run(width),
-        |map| Ok(map.transform(X.as_ref())?),
-    )?;
+    let timing =
+        against(session, &maps, |width| products.run(width), |map| Ok(map.transform(X.as_ref())?))?;
     for ((name, _), seconds) in kernels.iter().zip(timing.stages) {
         session.push(Record {
             stage: "map",
@@ -98,10 +93,10 @@ const KSVD_ITERS: usize = 5;
 /// One iteration of K-SVD on ten classes of USPS's sizes, against DᵀX of all classes: on synthetic
 /// samples, and on the real ones where they are at hand. Real samples are alike, so more atoms are
 /// replaced.
-pub fn ksvd_iteration(session: &mut Session) -> Result<(), Box<dyn Error>> {
+pub fn ksvd_iteration(session: &mut Session<'_>) -> Result<(), RooflineError> {
     let (X, labels) = decaying(256, &USPS_TRAIN, 1);
     ksvd_on(session, "synthetic", &X, &labels)?;
-    if let Some(set) = real(NamedSet::Usps) {
+    if let Some(set) = real(session, NamedSet::Usps) {
         let prepare: PrepareParams = "center,l2".parse()?;
         let X = prepare.fit(set.train.samples.as_ref())?.apply_in_place(set.train.samples)?.samples;
         ksvd_on(session, "usps", &X, &indices(&set.train.labels))?;
@@ -110,21 +105,21 @@ pub fn ksvd_iteration(session: &mut Session) -> Result<(), Box<dyn Error>> {
 }
 
 fn ksvd_on(
-    session: &mut Session,
+    session: &mut Session<'_>,
     data: &str,
     X: &Mat<f64>,
     labels: &[usize],
-) -> Result<(), Box<dyn Error>> {
+) -> Result<(), RooflineError> {
     ksvd_in(session, data, X.as_ref(), labels)?;
     ksvd_in(session, data, crate::data::convert::<f32>(X).as_ref(), labels)
 }
 
 fn ksvd_in<T: Real>(
-    session: &mut Session,
+    session: &mut Session<'_>,
     data: &str,
     X: MatRef<'_, T>,
     labels: &[usize],
-) -> Result<(), Box<dyn Error>> {
+) -> Result<(), RooflineError> {
     let (p, m, n, q) = (X.nrows(), 300, X.ncols(), 5);
     let n_classes = labels.iter().max().map_or(0, |l| l + 1);
     let train = |max_iters| ClassDictionariesParams {
@@ -135,7 +130,7 @@ fn ksvd_in<T: Real>(
     let D = unit_columns::<T>(p, m, 2);
     let mut alpha = Mat::<T>::zeros(m, n);
     let timing = against(
-        session.effort,
+        session,
         &[train(1), train(1 + KSVD_ITERS)],
         |width| product_into(alpha.as_mut(), D.as_ref(), X, width),
         |params| Ok(params.train(X, labels)?),

@@ -4,12 +4,11 @@ use crate::data::{USPS_TEST, USPS_TRAIN, convert, decaying, indices, real};
 use crate::flops::Sizes;
 use crate::measure::{Effort, in_turn, time};
 use crate::record::{Record, Value};
-use crate::{Session, flops};
+use crate::{RooflineError, Session, flops};
 use faer::{Mat, MatRef};
 use lkdl::Real;
 use lkdl::prelude::*;
 use lkdl_data::NamedSet;
-use std::error::Error;
 use std::sync::{Mutex, PoisonError};
 
 /// Samples to learn from and to classify, with labels.
@@ -126,14 +125,14 @@ fn record<T: Real>(
 }
 
 /// USPS with the paper's c = 1,458, and with c = k = 256, which classifies as well.
-pub fn usps_run(session: &mut Session) -> Result<(), Box<dyn Error>> {
-    let (train, labels, test, truth) = match real(NamedSet::Usps) {
+pub fn usps_run(session: &mut Session<'_>) -> Result<(), RooflineError> {
+    let (train, labels, test, truth) = match real(session, NamedSet::Usps) {
         Some(set) => {
             let (labels, truth) = (indices(&set.train.labels), indices(&set.test.labels));
             (set.train.samples, labels, set.test.samples, Some(truth))
         }
         None => {
-            eprintln!("  synthetic samples of the same shape instead");
+            session.note("  synthetic samples of the same shape instead");
             let (train, labels) = decaying(256, &USPS_TRAIN, 1);
             (train, labels, decaying(256, &USPS_TEST, 2).0, None)
         }
@@ -143,12 +142,12 @@ pub fn usps_run(session: &mut Session) -> Result<(), Box<dyn Error>> {
 }
 
 fn usps_in<T: Real>(
-    session: &mut Session,
+    session: &mut Session<'_>,
     train: &Mat<f64>,
     labels: &[usize],
     test: &Mat<f64>,
     truth: Option<&[usize]>,
-) -> Result<(), Box<dyn Error>> {
+) -> Result<(), RooflineError> {
     let (train, test) = (convert::<T>(train), convert::<T>(test));
     let problem = Problem { train: train.as_ref(), labels, test: test.as_ref(), truth };
     let prepare: PrepareParams = "center,l2".parse()?;
@@ -173,8 +172,8 @@ fn usps_in<T: Real>(
 
 /// MNIST with half of its samples and with all, in `f32`; the time of all over that of half, and
 /// the memory the run takes. Run alone (`--stage mnist-run`), or an earlier stage's peak counts.
-pub fn mnist_run(session: &mut Session) -> Result<(), Box<dyn Error>> {
-    let Some(set) = real(NamedSet::Mnist) else { return Ok(()) };
+pub fn mnist_run(session: &mut Session<'_>) -> Result<(), RooflineError> {
+    let Some(set) = real(session, NamedSet::Mnist) else { return Ok(()) };
     let (labels, truth) = (indices(&set.train.labels), indices(&set.test.labels));
     // each part in f64 goes as soon as it is there in f32
     let train = { set.train }.convert::<f32>();
