@@ -1,6 +1,7 @@
 //! The commands, one file each: its flags, and `run`. A new command is a file here, a variant of
 //! [`Command`], an arm of [`run`], and a name in `cli::GROUPS`.
 
+mod bench;
 mod completions;
 mod data;
 mod man;
@@ -12,6 +13,7 @@ use clap::Subcommand;
 /// What `lkdl` can do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Bench(bench::BenchArgs),
     Data(data::DataArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
@@ -20,6 +22,7 @@ pub enum Command {
 /// Does it.
 pub fn run(command: Command, context: &Context) -> Result<(), Failure> {
     match command {
+        Command::Bench(args) => bench::run(args, context),
         Command::Data(args) => data::run(&args, context),
         Command::Completions(args) => completions::run(&args, context),
         Command::Man(args) => man::run(&args, context),
