@@ -1,0 +1,311 @@
+//! `lkdl inspect MODEL`: what is in it, in words and in pictures.
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::model_file;
+use crate::table::{Align, Table as TextTable};
+use clap::Args;
+use lkdl::FeatureMap;
+use lkdl_model::{AnyModel, Card, Element, SavedModel};
+use lkdl_report::image::{Mosaic, PixelOrder, Scaling, Shape, pictures};
+use lkdl_report::model::{ClassSummary, ModelReport};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// Atoms per row of a picture, at most; every pixel becomes a square of [`ZOOM`].
+const ATOMS_PER_ROW: usize = 30;
+const GAP: usize = 1;
+const ZOOM: usize = 3;
+
+/// What is in a model
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Atoms of a linear model are drawn as they are; those of a kernel model live in the kernel's space
+and are drawn through their pre-images, the samples whose images come closest.
+
+Examples:
+  lkdl inspect model.safetensors
+  lkdl inspect model.safetensors --atoms atoms.png --html model.html")]
+pub struct InspectArgs {
+    /// A model of `lkdl fit`
+    model: PathBuf,
+    /// Draw the atoms as images: a .png or .svg file
+    #[arg(long, value_name = "FILE")]
+    atoms: Option<PathBuf>,
+    /// Write a page with history, sizes and atoms
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Height and width of an image, such as 28x28 [default: square]
+    #[arg(long, value_name = "HxW", value_parser = image_shape)]
+    image_shape: Option<(usize, usize)>,
+    /// Pixels follow each other by columns, as in MATLAB, not by rows
+    #[arg(long)]
+    column_major: bool,
+}
+
+fn image_shape(text: &str) -> Result<(usize, usize), String> {
+    let sides = text.split_once('x').and_then(|(height, width)| {
+        Some((height.parse::<usize>().ok()?, width.parse::<usize>().ok()?))
+    });
+    sides.filter(|(h, w)| *h > 0 && *w > 0).ok_or_else(|| "must be such as 28x28".to_string())
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    file: String,
+    library_version: &'a str,
+    precision: &'static str,
+    preparation: String,
+    map: &'static str,
+    kernel: Option<String>,
+    n_features: usize,
+    n_landmarks: Option<usize>,
+    rank: usize,
+    sparsity: usize,
+    classes: Vec<ClassFacts>,
+    warnings: &'a [String],
+    #[serde(flatten)]
+    card: &'a Card,
+}
+
+#[derive(Serialize)]
+struct ClassFacts {
+    name: String,
+    n_atoms: usize,
+    iterations: usize,
+    error: Option<f64>,
+    stop: String,
+    n_replaced: usize,
+}
+
+/// Prints, draws and writes.
+pub fn run(args: &InspectArgs, context: &Context) -> Result<(), Failure> {
+    for output in [&args.atoms, &args.html].into_iter().flatten() {
+        model_file::check_output(output, context)?;
+    }
+    match &model_file::load(&args.model)? {
+        AnyModel::F32(model) => inspect(args, model, context),
+        AnyModel::F64(model) => inspect(args, model, context),
+    }
+}
+
+fn inspect<T: Element>(
+    args: &InspectArgs,
+    model: &SavedModel<T>,
+    context: &Context,
+) -> Result<(), Failure> {
+    let report = report(args, model);
+    if context.json {
+        context.print_json(&report)?;
+    } else {
+        context.print(text(&report))?;
+    }
+    if args.atoms.is_none() && args.html.is_none() {
+        return Ok(());
+    }
+    let drawn = drawable(args, model)?;
+    if let Some(output) = &args.atoms {
+        let Some(drawn) = &drawn else { return Err(undrawable(model)) };
+        draw(output, drawn, context)?;
+    }
+    if let Some(output) = &args.html {
+        let page = page(&report, model, drawn).to_html().map_err(Failure::run)?;
+        write(output, page.as_bytes(), context)?;
+    }
+    Ok(())
+}
+
+fn write(output: &Path, bytes: &[u8], context: &Context) -> Result<(), Failure> {
+    lkdl_data::atomic::write_file(output, context.force, |out| out.write_all(bytes))
+        .map_err(Failure::writing)?;
+    context.note(format!("written {}", output.display()));
+    Ok(())
+}
+
+fn report<'a, T: Element>(args: &InspectArgs, model: &'a SavedModel<T>) -> Report<'a> {
+    let pipeline = &model.pipeline;
+    let (map, kernel, n_landmarks) = match pipeline.map() {
+        FeatureMap::Nystroem(map) => {
+            ("nystroem", Some(map.panel().kernel().to_string()), Some(map.n_landmarks()))
+        }
+        FeatureMap::Fourier(_) => ("fourier", None, None),
+        FeatureMap::Fastfood(_) => ("fastfood", None, None),
+        _ => ("none", None, None),
+    };
+    let learned = pipeline.classifier().learned();
+    let class = |((name, learned), history): ((&String, &lkdl::dictionary::Learned<T>), _)| {
+        let history: &lkdl_model::ClassHistory = history;
+        ClassFacts {
+            name: name.clone(),
+            n_atoms: learned.dictionary.ncols(),
+            iterations: history.errors.len(),
+            error: history.errors.last().copied(),
+            stop: history.stop.clone(),
+            n_replaced: history.n_replaced,
+        }
+    };
+    Report {
+        file: args.model.display().to_string(),
+        library_version: &model.library_version,
+        precision: T::NAME,
+        preparation: pipeline.preparation().params().to_string(),
+        map,
+        kernel,
+        n_features: pipeline.preparation().n_features(),
+        n_landmarks,
+        rank: learned[0].dictionary.nrows(),
+        sparsity: pipeline.classifier().sparsity(),
+        classes: model.card.class_names.iter().zip(learned).zip(&model.history).map(class).collect(),
+        warnings: &model.warnings,
+        card: &model.card,
+    }
+}
+
+/// Name and value of everything a person may want to know.
+fn facts(report: &Report<'_>) -> Vec<(String, String)> {
+    let mut facts = vec![
+        ("file", report.file.clone()),
+        ("written by", format!("lkdl {}", report.library_version)),
+        ("method", report.card.settings.get("method").cloned().unwrap_or_default()),
+        ("precision", report.precision.into()),
+        ("preparation", report.preparation.clone()),
+        ("map", report.map.into()),
+    ];
+    if let (Some(kernel), Some(n_landmarks)) = (&report.kernel, report.n_landmarks) {
+        facts.push(("kernel", kernel.clone()));
+        facts.push(("landmarks", n_landmarks.to_string()));
+    }
+    let data = &report.card.data;
+    facts.extend([
+        ("features", report.n_features.to_string()),
+        ("rank", report.rank.to_string()),
+        ("sparsity", report.sparsity.to_string()),
+        ("seed", report.card.seed.to_string()),
+        ("trained on", format!("{} ({} samples)", data.name, data.n_samples)),
+        ("data checksum", data.checksum.clone()),
+    ]);
+    for warning in report.warnings {
+        facts.push(("warning", warning.clone()));
+    }
+    facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
+}
+
+fn text(report: &Report<'_>) -> String {
+    let mut text = String::new();
+    for (name, value) in facts(report) {
+        text += &format!("{name:<14}{value}\n");
+    }
+    let mut table = TextTable::new([
+        ("class", Align::Left),
+        ("atoms", Align::Right),
+        ("iterations", Align::Right),
+        ("relative error", Align::Right),
+        ("stopped", Align::Left),
+        ("replaced atoms", Align::Right),
+    ]);
+    for class in &report.classes {
+        table.row([
+            class.name.clone(),
+            class.n_atoms.to_string(),
+            class.iterations.to_string(),
+            class.error.map_or("-".into(), |error| format!("{error:.4}")),
+            class.stop.clone(),
+            class.n_replaced.to_string(),
+        ]);
+    }
+    format!("{text}\n{table}")
+}
+
+/// Atoms of all classes as pictures.
+struct Drawn {
+    shape: Shape,
+    /// By class, one vector of pixels per atom.
+    classes: Vec<Vec<Vec<f64>>>,
+}
+
+/// The atoms in the samples' own space, if they have one and are pictures.
+fn drawable<T: Element>(
+    args: &InspectArgs,
+    model: &SavedModel<T>,
+) -> Result<Option<Drawn>, Failure> {
+    let n_features = model.pipeline.preparation().n_features();
+    let order =
+        if args.column_major { PixelOrder::ColumnMajor } else { PixelOrder::RowMajor };
+    let shape = match args.image_shape {
+        Some((height, width)) if height.checked_mul(width) == Some(n_features) => {
+            Some(Shape { height, width, order })
+        }
+        Some((height, width)) => {
+            let message = format!(
+                "--image-shape is {height}x{width}, but samples have {n_features} features; \
+                 height times width must be {n_features}"
+            );
+            return Err(Failure::usage(message));
+        }
+        None => Shape::square(n_features).map(|shape| Shape { order, ..shape }),
+    };
+    let Some(shape) = shape else { return Ok(None) };
+    let mut classes = Vec::new();
+    for class in model.pipeline.classifier().learned() {
+        let atoms = match model.pipeline.map() {
+            FeatureMap::Identity => class.dictionary.clone(),
+            FeatureMap::Nystroem(map) => map.pre_images(class.dictionary.as_ref())?,
+            _ => return Ok(None),
+        };
+        let pixels = |j: usize| atoms.col_as_slice(j).iter().map(|v| v.wide()).collect();
+        classes.push((0..atoms.ncols()).map(pixels).collect());
+    }
+    Ok(Some(Drawn { shape, classes }))
+}
+
+fn undrawable<T: Element>(model: &SavedModel<T>) -> Failure {
+    let n_features = model.pipeline.preparation().n_features();
+    Failure::usage(match model.pipeline.map() {
+        FeatureMap::Identity | FeatureMap::Nystroem(_) => format!(
+            "atoms of {n_features} features are no square image; say --image-shape HxW if they \
+             are images"
+        ),
+        _ => "atoms over random features have no pre-images; train with --map nystroem".into(),
+    })
+}
+
+fn draw(output: &Path, drawn: &Drawn, context: &Context) -> Result<(), Failure> {
+    let atoms: Vec<Vec<f64>> = drawn.classes.iter().flatten().cloned().collect();
+    let tiles = pictures(&atoms, drawn.shape, Scaling::Symmetric).map_err(Failure::run)?;
+    let widest = drawn.classes.iter().map(Vec::len).max().unwrap_or(1);
+    let mosaic = Mosaic { columns: widest.clamp(1, ATOMS_PER_ROW), gap: GAP, zoom: ZOOM };
+    let bytes = match output.extension().and_then(|ending| ending.to_str()) {
+        Some("png") => mosaic.join(&tiles).and_then(|image| image.to_png()),
+        Some("svg") => {
+            mosaic.to_svg(&tiles, "Atoms of all classes, row by row").map(String::into_bytes)
+        }
+        _ => return Err(Failure::usage("--atoms must name a .png or .svg file")),
+    };
+    write(output, &bytes.map_err(Failure::run)?, context)
+}
+
+fn page<T: Element>(
+    report: &Report<'_>,
+    model: &SavedModel<T>,
+    drawn: Option<Drawn>,
+) -> ModelReport {
+    let shape = drawn.as_ref().map(|drawn| drawn.shape);
+    let mut atoms = drawn.map(|drawn| drawn.classes).unwrap_or_default().into_iter();
+    let class = |(facts, history): (&ClassFacts, &lkdl_model::ClassHistory)| ClassSummary {
+        name: facts.name.clone(),
+        n_atoms: facts.n_atoms,
+        errors: history.errors.clone(),
+        atoms: atoms.next().unwrap_or_default(),
+    };
+    let note = match model.pipeline.map() {
+        FeatureMap::Identity => "The atoms themselves, in prepared pixels.",
+        _ => "Pre-images of the virtual atoms: the samples whose kernel images come closest.",
+    };
+    ModelReport {
+        title: format!("Model {}", report.file),
+        facts: facts(report),
+        classes: report.classes.iter().zip(&model.history).map(class).collect(),
+        shape,
+        atoms_note: note.into(),
+    }
+}

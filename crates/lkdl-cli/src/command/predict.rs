@@ -1,0 +1,154 @@
+//! `lkdl predict MODEL DATA`: the class of every sample, and how sure the model is.
+
+use crate::context::Context;
+use crate::data_flags::{DATA_HELP, DataFlags};
+use crate::failure::Failure;
+use crate::model_file;
+use clap::{Args, ValueEnum};
+use faer::Mat;
+use lkdl::prelude::Predictions;
+use lkdl_data::{Format, Table};
+use lkdl_model::{AnyModel, Element, SavedModel};
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+CSV and JSON lines: index, label, margin (0: a tie, 1: certain) and the squared residual of every
+class; the smallest wins. npy: one row per sample with class index, margin and residuals.
+
+Examples:
+  lkdl predict model.safetensors new.csv --unlabelled > labels.csv
+  lkdl predict model.safetensors new.npy --format jsonl -o labels.jsonl";
+
+/// Label samples
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{DATA_HELP}"))]
+pub struct PredictArgs {
+    /// A model of `lkdl fit`
+    model: PathBuf,
+    #[command(flatten)]
+    data: DataFlags,
+    /// Where to write [default: stdout]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// How to write [default: from the output's ending, or csv]
+    #[arg(long, value_enum)]
+    format: Option<Shape>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Shape {
+    /// Comma-separated values
+    Csv,
+    /// One JSON object per line
+    Jsonl,
+    /// A NumPy array
+    Npy,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    index: usize,
+    label: &'a str,
+    margin: f64,
+    residuals: &'a [f64],
+}
+
+/// Predicts and writes.
+pub fn run(args: &PredictArgs, context: &Context) -> Result<(), Failure> {
+    if let Some(output) = &args.output {
+        model_file::check_output(output, context)?;
+    }
+    let shape = args.shape(context)?;
+    let model = model_file::load(&args.model)?;
+    let table = args.data.table(context)?;
+    let (predictions, names) = match &model {
+        AnyModel::F32(model) => (predict(model, &table)?, &model.card.class_names),
+        AnyModel::F64(model) => (predict(model, &table)?, &model.card.class_names),
+    };
+    if predictions.n_zero_samples > 0 {
+        context.warn(format!(
+            "{} samples are zero after preparation and got the first class",
+            predictions.n_zero_samples
+        ));
+    }
+    match (&args.output, shape) {
+        (Some(output), Shape::Npy) => {
+            let name = args.data.data.to_string();
+            let table = Table { name, samples: rows(&predictions), labels: None };
+            lkdl_data::write(output, &table, Some(Format::Npy), context.force)
+                .map_err(Failure::writing)
+        }
+        (Some(output), _) => {
+            let text = text(&predictions, names, shape)?;
+            lkdl_data::atomic::write_file(output, context.force, |out| {
+                out.write_all(text.as_bytes())
+            })
+            .map_err(Failure::writing)
+        }
+        (None, _) => context.print_bytes(text(&predictions, names, shape)?.as_bytes()),
+    }
+}
+
+impl PredictArgs {
+    fn shape(&self, context: &Context) -> Result<Shape, Failure> {
+        let ending = self.output.as_deref().and_then(|path| path.extension()?.to_str());
+        let shape = self.format.unwrap_or(match ending {
+            Some("npy") => Shape::Npy,
+            Some("jsonl" | "ndjson" | "json") => Shape::Jsonl,
+            _ if context.json => Shape::Jsonl,
+            _ => Shape::Csv,
+        });
+        if shape == Shape::Npy && self.output.is_none() {
+            return Err(Failure::usage("--format npy needs --output FILE; stdout takes text only"));
+        }
+        Ok(shape)
+    }
+}
+
+fn predict<T: Element>(model: &SavedModel<T>, table: &Table) -> Result<Predictions, Failure> {
+    Ok(model.pipeline.predict(table.convert::<T>().as_ref())?)
+}
+
+/// Class index, margin and residuals, one column per sample.
+fn rows(predictions: &Predictions) -> Mat<f64> {
+    let scores = &predictions.scores;
+    Mat::from_fn(2 + scores.nrows(), scores.ncols(), |t, i| match t {
+        0 => predictions.labels[i] as f64,
+        1 => predictions.margins[i],
+        _ => scores[(t - 2, i)],
+    })
+}
+
+fn text(predictions: &Predictions, names: &[String], shape: Shape) -> Result<String, Failure> {
+    let mut text = String::new();
+    if shape == Shape::Csv {
+        text += "index,label,margin";
+        names.iter().for_each(|name| text += &format!(",{}", quoted(&format!("residual_{name}"))));
+        text.push('\n');
+    }
+    for (index, (&label, &margin)) in
+        predictions.labels.iter().zip(&predictions.margins).enumerate()
+    {
+        let (label, residuals) = (&names[label], predictions.scores.col_as_slice(index));
+        if shape == Shape::Jsonl {
+            let line = Line { index, label, margin, residuals };
+            text += &serde_json::to_string(&line).map_err(Failure::run)?;
+        } else {
+            let _ = write!(text, "{index},{},{margin}", quoted(label));
+            residuals.iter().for_each(|residual| text += &format!(",{residual}"));
+        }
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+/// A CSV cell.
+fn quoted(cell: &str) -> String {
+    if cell.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", cell.replace('"', "\"\""))
+    } else {
+        cell.to_string()
+    }
+}

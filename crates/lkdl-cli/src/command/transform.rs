@@ -1,0 +1,65 @@
+//! `lkdl transform MODEL DATA -o OUT`: samples as virtual samples, for any other program.
+
+use crate::context::Context;
+use crate::data_flags::{DATA_HELP, DataFlags};
+use crate::failure::Failure;
+use crate::model_file;
+use clap::Args;
+use faer::Mat;
+use lkdl_data::{Format, Table};
+use lkdl_model::{AnyModel, Element, SavedModel};
+use serde::Serialize;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Inner products of virtual samples are kernel values: any linear method on them is a kernel method.
+Labels travel along.
+
+Example: lkdl transform model.safetensors usps:train -o virtual.npz";
+
+/// Virtual samples of a model's kernel map
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{DATA_HELP}"))]
+pub struct TransformArgs {
+    /// A model of `lkdl fit`
+    model: PathBuf,
+    #[command(flatten)]
+    data: DataFlags,
+    /// The file to write; its ending says how (.npy, .npz, .csv, .mat, .parquet, …)
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+}
+
+#[derive(Serialize)]
+struct Report {
+    file: String,
+    n_samples: usize,
+    rank: usize,
+}
+
+/// Maps and writes.
+pub fn run(args: &TransformArgs, context: &Context) -> Result<(), Failure> {
+    model_file::check_output(&args.output, context)?;
+    let model = model_file::load(&args.model)?;
+    let table = args.data.table(context)?;
+    let samples = match &model {
+        AnyModel::F32(model) => transform(model, &table)?,
+        AnyModel::F64(model) => transform(model, &table)?,
+    };
+    let (rank, n_samples) = (samples.nrows(), samples.ncols());
+    let mut table = Table { samples, ..table };
+    if Format::from_name(&args.output) == Some(Format::Npy) && table.labels.take().is_some() {
+        context.note("npy holds one array: labels are left out (npz holds both)");
+    }
+    lkdl_data::write(&args.output, &table, None, context.force).map_err(Failure::writing)?;
+    let file = args.output.display().to_string();
+    if context.json {
+        return context.print_json(&Report { file, n_samples, rank });
+    }
+    context.print(format!("{file}: {n_samples} virtual samples of dimension {rank}"))
+}
+
+fn transform<T: Element>(model: &SavedModel<T>, table: &Table) -> Result<Mat<f64>, Failure> {
+    let mapped = model.pipeline.transform(table.convert::<T>().as_ref())?;
+    Ok(Mat::from_fn(mapped.nrows(), mapped.ncols(), |t, i| mapped[(t, i)].wide()))
+}

@@ -1,0 +1,151 @@
+//! The flags that describe a method, shared by every command that trains one.
+
+use super::values::{Bytes, Count, Width, indefinite, landmarks, variant};
+use clap::{Args, ValueEnum};
+use lkdl::map::{Indefinite, Variant};
+use lkdl::prepare::PrepareParams;
+use lkdl::sampling::{LandmarkCount, Sampler};
+
+/// How a model is learned; what is not said is chosen from the data.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Method")]
+pub struct MethodFlags {
+    /// How the dictionary of each class is learned
+    #[arg(long, value_enum, default_value_t = Method::Ksvd)]
+    pub method: Method,
+    /// How samples become virtual samples; `none` gives the linear method
+    #[arg(long, value_enum, default_value_t = MapName::Nystroem)]
+    pub map: MapName,
+    /// What is done to every sample first: center, l2, standardize, joined by commas, or none
+    /// [default: from the data]
+    #[arg(long, value_name = "STEPS")]
+    pub prepare: Option<PrepareParams>,
+    /// Atoms per class, or `auto`: half the samples of the typical class, at most 300
+    #[arg(long, value_name = "M", default_value = "auto")]
+    pub atoms: Count,
+    /// Atoms that may represent a sample
+    #[arg(long, value_name = "Q", default_value_t = 5)]
+    pub sparsity: usize,
+    /// Iterations at most
+    #[arg(long, value_name = "T", default_value_t = 10)]
+    pub iters: usize,
+    /// Stop earlier when the error falls by less than this share; 0 never
+    #[arg(long, value_name = "X", default_value_t = 1e-4)]
+    pub tol: f64,
+    /// Refit atoms by their leading singular pair, not by one power step (K-SVD)
+    #[arg(long)]
+    pub exact_update: bool,
+    /// Precision of the arithmetic
+    #[arg(long, value_enum, default_value_t = Precision::F64)]
+    pub precision: Precision,
+    /// Memory the fit may use beside the data [default: what the machine has free]
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<Bytes>,
+    /// Kernel, landmarks and rank.
+    #[command(flatten)]
+    pub kernel: KernelFlags,
+}
+
+/// The kernel and its approximation.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Kernel")]
+pub struct KernelFlags {
+    /// The kernel
+    #[arg(long, value_enum, default_value_t = KernelName::Polynomial)]
+    pub kernel: KernelName,
+    /// Degree of the polynomial kernel
+    #[arg(long, value_name = "D", default_value_t = 2.0)]
+    pub degree: f64,
+    /// Offset of the polynomial or sigmoid kernel
+    #[arg(long, value_name = "B", default_value_t = 0.0, allow_hyphen_values = true)]
+    pub offset: f64,
+    /// Width of the Gaussian or exponential kernel: a number, `median`, or `0.5median`
+    #[arg(long, value_name = "WIDTH", default_value = "median")]
+    pub sigma: Width,
+    /// Rate of the Laplacian or chi2 kernel, or scale of the sigmoid [default: 1/median distance]
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
+    pub rate: Option<f64>,
+    /// Divide the kernel by the square root of its diagonal
+    #[arg(long)]
+    pub normalized: bool,
+    /// How landmarks are chosen
+    #[arg(long, value_name = "NAME", default_value = "hybrid", value_parser = sampler())]
+    pub sampler: Sampler,
+    /// Landmarks: a count, a share such as 20%, or `auto`
+    #[arg(long, value_name = "C", default_value = "auto", value_parser = landmarks)]
+    pub landmarks: LandmarkCount,
+    /// Dimension of the virtual samples, or `auto`: what keeps 95 % of the kernel's trace
+    #[arg(long, value_name = "K", default_value = "auto")]
+    pub rank: Count,
+    /// How the projection is made: standard, cholesky or optimal
+    #[arg(long, value_name = "NAME", default_value = "standard", value_parser = variant)]
+    pub variant: Variant,
+    /// Subtract the mean virtual sample
+    #[arg(long)]
+    pub centered: bool,
+    /// What to do with a kernel that is not positive: reject, clip, flip or shift
+    #[arg(long, value_name = "POLICY", default_value = "reject", value_parser = indefinite)]
+    pub indefinite: Indefinite,
+}
+
+fn sampler() -> impl clap::builder::TypedValueParser<Value = Sampler> {
+    use clap::builder::TypedValueParser;
+    clap::builder::PossibleValuesParser::new(Sampler::names())
+        .try_map(|name: String| name.parse::<Sampler>())
+}
+
+/// A learner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Method {
+    /// K-SVD, one atom at a time
+    Ksvd,
+    /// The method of optimal directions, all atoms at once
+    Mod,
+}
+
+/// A map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MapName {
+    /// Nyström: any kernel, from landmarks
+    Nystroem,
+    /// Random Fourier features of the Gaussian kernel
+    Fourier,
+    /// Fastfood features of the Gaussian kernel
+    Fastfood,
+    /// No map: the linear method on the samples themselves
+    None,
+}
+
+/// A kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum KernelName {
+    /// x'y
+    Linear,
+    /// (x'y + offset)^degree
+    Polynomial,
+    /// exp(-|x-y|^2 / (2 sigma^2))
+    Gaussian,
+    /// exp(-|x-y| / sigma)
+    Exponential,
+    /// exp(-rate |x-y|_1)
+    Laplacian,
+    /// x'y / (|x| |y|)
+    Cosine,
+    /// tanh(rate x'y + offset)
+    Sigmoid,
+    /// exp(-rate chi2(x, y)), for values >= 0
+    Chi2,
+    /// sum of 2xy / (x+y), for values >= 0
+    Chi2Additive,
+    /// The samples are rows of a kernel matrix
+    Precomputed,
+}
+
+/// The type of the arithmetic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Precision {
+    /// Single: half the memory, twice the speed
+    F32,
+    /// Double
+    F64,
+}

@@ -1,0 +1,315 @@
+//! From flags and data to the engine's parameters: what the user left open is chosen here, by
+//! rules that look at the data once, and written down so that a model can say what it was made
+//! with.
+
+use super::flags::{KernelName, MapName, Method, MethodFlags};
+use super::values::{Count, Width};
+use crate::failure::Failure;
+use faer::{Mat, MatRef};
+use lkdl::dictionary::AtomUpdate;
+use lkdl::map::fastfood::FastfoodParams;
+use lkdl::map::fourier::FourierParams;
+use lkdl::prelude::*;
+use std::collections::BTreeMap;
+
+/// Atoms per class at most, unless asked for: the paper's number for thousands of samples.
+const MAX_ATOMS: usize = 300;
+/// Share of the kernel's trace that an automatic rank may leave out.
+const RANK_TRACE: f64 = 0.05;
+/// Samples looked at where the data decide.
+const LOOK_AT: usize = 2000;
+/// Features whose deviations differ by more than this factor have different units.
+const SAME_UNIT: f64 = 20.0;
+/// Output dimension of random features when none is said.
+const RANDOM_FEATURES: usize = 512;
+
+/// Parameters of a fit, and the settings that describe them.
+pub struct Recipe<T: Real> {
+    /// What the engine runs.
+    pub params: LkdlParams<ClassDictionariesParams<Box<dyn Learner<T> + Send>>>,
+    /// Flag and value of everything that was said or chosen.
+    pub settings: BTreeMap<String, String>,
+}
+
+impl MethodFlags {
+    /// The parameters for these samples (one per column) of classes of these sizes.
+    pub fn recipe<T: Real>(
+        &self,
+        samples: MatRef<'_, T>,
+        class_sizes: &[usize],
+        seed: u64,
+    ) -> Result<Recipe<T>, Failure> {
+        let look = thinned(samples);
+        let prepare = match &self.prepare {
+            Some(prepare) => prepare.clone(),
+            None if self.kernel.kernel == KernelName::Precomputed => PrepareParams::default(),
+            None => suggested_preparation(look.as_ref(), self.needs_positive()),
+        };
+        let prepared = prepare.fit(look.as_ref())?.apply_in_place(look)?.samples;
+        let map = self.map_params(prepared.as_ref(), seed)?;
+        let n_atoms = match self.atoms {
+            Count::Exact(atoms) => atoms,
+            Count::Auto => suggested_atoms(class_sizes).max(self.sparsity),
+        };
+        let settings = self.settings(&prepare, &map, n_atoms, seed);
+        let learner = self.learner::<T>(n_atoms, seed);
+        let method = ClassDictionariesParams { learner, sparsity: self.sparsity };
+        let memory = self.memory.map(|bytes| bytes.0).or_else(free_memory);
+        Ok(Recipe { params: LkdlParams { prepare, map, method, memory }, settings })
+    }
+
+    fn needs_positive(&self) -> bool {
+        matches!(self.kernel.kernel, KernelName::Chi2 | KernelName::Chi2Additive)
+    }
+
+    fn learner<T: Real>(&self, n_atoms: usize, seed: u64) -> Box<dyn Learner<T> + Send> {
+        let (sparsity, max_iters, tol) = (self.sparsity, self.iters, self.tol);
+        match self.method {
+            Method::Ksvd => Box::new(KsvdParams {
+                n_atoms,
+                sparsity,
+                max_iters,
+                tol,
+                update: if self.exact_update {
+                    AtomUpdate::Exact
+                } else {
+                    AtomUpdate::Approximate
+                },
+                seed,
+                ..Default::default()
+            }),
+            Method::Mod => Box::new(ModParams {
+                n_atoms,
+                sparsity,
+                max_iters,
+                tol,
+                seed,
+                ..Default::default()
+            }),
+        }
+    }
+
+    fn map_params<T: Real>(&self, prepared: MatRef<'_, T>, seed: u64) -> Result<MapParams, Failure> {
+        let flags = &self.kernel;
+        let rank = match flags.rank {
+            Count::Exact(rank) => rank,
+            Count::Auto => RANDOM_FEATURES,
+        };
+        Ok(match self.map {
+            MapName::None => MapParams::None,
+            MapName::Nystroem => MapParams::Nystroem(NystroemParams {
+                kernel: self.kernel(prepared, seed)?,
+                sampler: flags.sampler.clone(),
+                n_landmarks: flags.landmarks,
+                rank: match (flags.rank, flags.variant) {
+                    (Count::Exact(rank), _) => Rank::Exact(rank),
+                    (Count::Auto, Variant::Cholesky) => Rank::Standard,
+                    (Count::Auto, _) => Rank::Trace(RANK_TRACE),
+                },
+                variant: flags.variant,
+                centered: flags.centered,
+                indefinite: flags.indefinite,
+                memory: None,
+                seed,
+            }),
+            MapName::Fourier => {
+                let sigma = width(flags.sigma, prepared, seed)?;
+                MapParams::Fourier(FourierParams { sigma, rank, seed })
+            }
+            MapName::Fastfood => {
+                let sigma = width(flags.sigma, prepared, seed)?;
+                MapParams::Fastfood(FastfoodParams { sigma, rank, seed })
+            }
+        })
+    }
+
+    fn kernel<T: Real>(&self, prepared: MatRef<'_, T>, seed: u64) -> Result<Kernel, Failure> {
+        let flags = &self.kernel;
+        let with_rate = |kernel: Kernel, of: fn(f64) -> Kernel| match flags.rate {
+            Some(rate) => Ok(of(rate)),
+            None => kernel.with_median_width(prepared, seed),
+        };
+        let kernel = match flags.kernel {
+            KernelName::Linear => Kernel::Linear,
+            KernelName::Polynomial => {
+                Kernel::Polynomial { degree: flags.degree, offset: flags.offset }
+            }
+            KernelName::Gaussian => Kernel::Gaussian { sigma: width(flags.sigma, prepared, seed)? },
+            KernelName::Exponential => {
+                Kernel::Exponential { sigma: width(flags.sigma, prepared, seed)? }
+            }
+            KernelName::Laplacian => {
+                with_rate(Kernel::Laplacian { rate: 1.0 }, |rate| Kernel::Laplacian { rate })?
+            }
+            KernelName::Cosine => Kernel::Cosine,
+            KernelName::Sigmoid => {
+                Kernel::Sigmoid { scale: flags.rate.unwrap_or(1.0), offset: flags.offset }
+            }
+            KernelName::Chi2 => {
+                let of = |rate| Kernel::Chi2Exponential { rate };
+                with_rate(Kernel::Chi2Exponential { rate: 1.0 }, of)?
+            }
+            KernelName::Chi2Additive => Kernel::Chi2Additive,
+            KernelName::Precomputed => Kernel::Precomputed,
+        };
+        let kernel =
+            if flags.normalized { Kernel::Normalized(Box::new(kernel)) } else { kernel };
+        kernel.check()?;
+        Ok(kernel)
+    }
+
+    /// Flags and values, as a config file would hold them.
+    fn settings(
+        &self,
+        prepare: &PrepareParams,
+        map: &MapParams,
+        n_atoms: usize,
+        seed: u64,
+    ) -> BTreeMap<String, String> {
+        let name = |value: &dyn std::fmt::Debug| format!("{value:?}").to_lowercase();
+        let mut settings: BTreeMap<String, String> = [
+            ("method", name(&self.method)),
+            ("map", name(&self.map)),
+            ("prepare", prepare.to_string()),
+            ("atoms", n_atoms.to_string()),
+            ("sparsity", self.sparsity.to_string()),
+            ("iters", self.iters.to_string()),
+            ("tol", self.tol.to_string()),
+            ("precision", name(&self.precision)),
+            ("seed", seed.to_string()),
+        ]
+        .into_iter()
+        .map(|(flag, value)| (flag.to_string(), value))
+        .collect();
+        let mut put = |flag: &str, value: String| {
+            settings.insert(flag.to_string(), value);
+        };
+        match map {
+            MapParams::Nystroem(map) => {
+                kernel_settings(&map.kernel, &mut put);
+                put("sampler", map.sampler.to_string());
+                put("landmarks", match map.n_landmarks {
+                    LandmarkCount::Exact(count) => count.to_string(),
+                    LandmarkCount::Share(share) => format!("{}%", 100.0 * share),
+                    LandmarkCount::Auto { .. } => "auto".into(),
+                });
+                put("rank", match map.rank {
+                    Rank::Exact(rank) => rank.to_string(),
+                    _ => "auto".into(),
+                });
+                put("variant", name(&map.variant));
+                put("centered", map.centered.to_string());
+                put("indefinite", name(&map.indefinite));
+            }
+            MapParams::Fourier(FourierParams { sigma, rank, .. })
+            | MapParams::Fastfood(FastfoodParams { sigma, rank, .. }) => {
+                put("sigma", sigma.to_string());
+                put("rank", rank.to_string());
+            }
+            _ => {}
+        }
+        settings
+    }
+}
+
+/// The kernel as flags.
+fn kernel_settings(kernel: &Kernel, put: &mut impl FnMut(&str, String)) {
+    let mut all = |name: &str, values: &[(&str, f64)]| {
+        put("kernel", name.to_string());
+        for (flag, value) in values {
+            put(flag, value.to_string());
+        }
+    };
+    match kernel {
+        Kernel::Polynomial { degree, offset } => {
+            all("polynomial", &[("degree", *degree), ("offset", *offset)]);
+        }
+        Kernel::Gaussian { sigma } => all("gaussian", &[("sigma", *sigma)]),
+        Kernel::Exponential { sigma } => all("exponential", &[("sigma", *sigma)]),
+        Kernel::Laplacian { rate } => all("laplacian", &[("rate", *rate)]),
+        Kernel::Sigmoid { scale, offset } => {
+            all("sigmoid", &[("rate", *scale), ("offset", *offset)]);
+        }
+        Kernel::Chi2Exponential { rate } => all("chi2", &[("rate", *rate)]),
+        Kernel::Normalized(inner) => {
+            put("normalized", "true".to_string());
+            kernel_settings(inner, put);
+        }
+        other => all(&other.to_string(), &[]),
+    }
+}
+
+/// σ as said, or as a multiple of the median distance of the prepared samples.
+fn width<T: Real>(width: Width, prepared: MatRef<'_, T>, seed: u64) -> Result<f64, Failure> {
+    Ok(match width {
+        Width::Value(sigma) => sigma,
+        Width::Median(factor) => factor * lkdl::kernel::median_distance(prepared, seed)?,
+    })
+}
+
+/// Every so many samples, so that at most [`LOOK_AT`] are looked at.
+fn thinned<T: Real>(samples: MatRef<'_, T>) -> Mat<T> {
+    let step = samples.ncols().div_ceil(LOOK_AT).max(1);
+    Mat::from_fn(samples.nrows(), samples.ncols().div_ceil(step), |t, i| samples[(t, i * step)])
+}
+
+/// `standardize,l2` where features have different units, as in tables of measurements; `l2` alone
+/// where they share one, as pixels and spectra do, and where values must stay positive.
+fn suggested_preparation<T: Real>(look: MatRef<'_, T>, positive: bool) -> PrepareParams {
+    let n = look.ncols() as f64;
+    let deviation = |t: usize| {
+        let mean = look.row(t).iter().map(|v| v.wide()).sum::<f64>() / n;
+        let square = |v: &T| (v.wide() - mean).powi(2);
+        (look.row(t).iter().map(square).sum::<f64>() / n).sqrt()
+    };
+    let mut deviations: Vec<f64> =
+        (0..look.nrows()).map(deviation).filter(|deviation| *deviation > 0.0).collect();
+    deviations.sort_by(f64::total_cmp);
+    let typical = deviations.get(deviations.len() / 2).copied().unwrap_or(1.0);
+    let largest = deviations.last().copied().unwrap_or(1.0);
+    let steps = if !positive && largest > SAME_UNIT * typical {
+        vec![Step::Standardize, Step::UnitNorm]
+    } else {
+        vec![Step::UnitNorm]
+    };
+    PrepareParams { steps }
+}
+
+/// Half the samples of the typical class, at most [`MAX_ATOMS`].
+fn suggested_atoms(class_sizes: &[usize]) -> usize {
+    let mut sizes = class_sizes.to_vec();
+    sizes.sort_unstable();
+    let typical = sizes.get(sizes.len() / 2).copied().unwrap_or(1);
+    (typical / 2).clamp(1, MAX_ATOMS)
+}
+
+/// Bytes of memory that are free, where the system says so.
+fn free_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+    Some(kib.saturating_mul(1024))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn different_units_are_standardized_and_one_unit_is_not() {
+        let one_unit = Mat::from_fn(6, 50, |t, i| ((7 * i + 3 * t) % 13) as f64);
+        assert_eq!(suggested_preparation(one_unit.as_ref(), false).to_string(), "l2");
+        let units = Mat::from_fn(6, 50, |t, i| one_unit[(t, i)] * 10f64.powi(t as i32));
+        assert_eq!(suggested_preparation(units.as_ref(), false).to_string(), "standardize,l2");
+        assert_eq!(suggested_preparation(units.as_ref(), true).to_string(), "l2");
+        let constant = Mat::<f64>::full(6, 50, 3.0);
+        assert_eq!(suggested_preparation(constant.as_ref(), false).to_string(), "l2");
+    }
+
+    #[test]
+    fn atoms_follow_the_typical_class() {
+        assert_eq!(suggested_atoms(&[10, 100, 50]), 25);
+        assert_eq!(suggested_atoms(&[10_000; 3]), 300);
+        assert_eq!(suggested_atoms(&[1]), 1);
+    }
+}
