@@ -6,9 +6,14 @@ mod cli;
 mod command;
 mod config;
 mod context;
+mod data_flags;
 mod failure;
 mod fetch;
 mod interrupt;
+mod method;
+mod model_file;
+mod scores;
+mod stages;
 mod table;
 
 use clap::{ColorChoice, FromArgMatches};

@@ -55,9 +55,7 @@ impl Monitor for Stages<'_> {
     }
 
     fn advance(&self, steps: usize) {
-        if let Some((_, _, bar)) =
-            &*self.running.lock().unwrap_or_else(PoisonError::into_inner)
-        {
+        if let Some((_, _, bar)) = &*self.running.lock().unwrap_or_else(PoisonError::into_inner) {
             bar.inc(steps as u64);
         }
     }

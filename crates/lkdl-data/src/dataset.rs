@@ -71,13 +71,7 @@ impl Dataset {
 
     /// The samples in the precision a fit works in.
     pub fn convert<T: Real>(&self) -> Mat<T> {
-        let mut out = Mat::zeros(self.n_features(), self.n_samples());
-        for i in 0..self.n_samples() {
-            for (to, from) in out.col_as_slice_mut(i).iter_mut().zip(self.samples.col_as_slice(i)) {
-                *to = T::of(*from);
-            }
-        }
-        out
+        convert(&self.samples)
     }
 
     /// The samples named by `indices`, in that order; all class names are kept.
@@ -93,6 +87,17 @@ impl Dataset {
         let labels = indices.iter().map(|&i| self.labels[i]).collect();
         Self::new(self.name.clone(), samples, labels, self.class_names.clone())
     }
+}
+
+/// Every value rounded to the precision `T`.
+pub(crate) fn convert<T: Real>(samples: &Mat<f64>) -> Mat<T> {
+    let mut out = Mat::zeros(samples.nrows(), samples.ncols());
+    for i in 0..samples.ncols() {
+        for (to, from) in out.col_as_slice_mut(i).iter_mut().zip(samples.col_as_slice(i)) {
+            *to = T::of(*from);
+        }
+    }
+    out
 }
 
 #[cfg(test)]

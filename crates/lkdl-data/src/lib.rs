@@ -39,6 +39,7 @@ mod options;
 mod random;
 #[cfg(test)]
 mod scratch;
+mod sparse;
 mod split;
 pub mod svmlight;
 mod table;
@@ -55,5 +56,6 @@ pub use format::{Compression, Format};
 pub use idx_pair::labels_file;
 pub use named::{NamedFile, NamedSet, Part};
 pub use options::{Layout, ReadOptions};
+pub use sparse::SparseRows;
 pub use split::{Split, stratified_folds, stratified_split};
 pub use table::{Labels, Table};

@@ -16,7 +16,7 @@ use header::Header;
 use std::io::Write;
 use std::path::Path;
 
-mod header;
+pub(crate) mod header;
 
 const FETCH_AGAIN: &str = "the file may be truncated or damaged: fetch it again";
 

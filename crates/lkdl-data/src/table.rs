@@ -4,11 +4,12 @@
 //! known to be there. A class is a name. Names that are whole numbers are written "3", whatever
 //! the file's type or spelling ("3.0", "+3", an `int8`), so labels survive any chain of formats.
 
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, convert};
 use crate::error::DataError;
 use crate::format::Compression;
 use crate::labels::{LabelError, index_labels, number};
 use faer::Mat;
+use lkdl::Real;
 use sha2::{Digest, Sha256};
 use std::io::Write;
 use std::path::Path;
@@ -114,6 +115,11 @@ impl Table {
     /// Number of features, p.
     pub fn n_features(&self) -> usize {
         self.samples.nrows()
+    }
+
+    /// The samples in the precision a model works in.
+    pub fn convert<T: Real>(&self) -> Mat<T> {
+        convert(&self.samples)
     }
 
     /// The labelled set; a table without labels is an error that says how to name them.

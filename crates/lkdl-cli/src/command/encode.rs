@@ -80,10 +80,8 @@ fn encode<T: Element>(
     let rows = SparseRows { n_columns: coder.n_atoms(), offsets, columns, values };
     rows.write(&args.output, context.force).map_err(Failure::writing)?;
     let left: f64 = encoded.sq_residuals.iter().sum();
-    let whole: f64 = virtual_samples
-        .col_iter()
-        .map(|f| f.iter().map(|v| v.wide().powi(2)).sum::<f64>())
-        .sum();
+    let whole: f64 =
+        virtual_samples.col_iter().map(|f| f.iter().map(|v| v.wide().powi(2)).sum::<f64>()).sum();
     Ok(Report {
         file: args.output.display().to_string(),
         n_samples: encoded.codes.n_signals(),

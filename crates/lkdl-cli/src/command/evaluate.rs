@@ -7,7 +7,7 @@ use crate::model_file;
 use crate::scores::{ClassScore, Confusion};
 use crate::table::{Align, Table as TextTable};
 use clap::Args;
-use lkdl_data::{Table};
+use lkdl_data::Table;
 use lkdl_model::{AnyModel, Element, SavedModel};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -144,7 +144,8 @@ fn confusion_table(report: &Report) -> TextTable {
     let columns = std::iter::once(first).chain(names.iter().map(|name| (*name, Align::Right)));
     let mut table = TextTable::new(columns);
     for (name, row) in names.iter().zip(&report.confusion.counts) {
-        let cells = row.iter().map(|&count| if count == 0 { "·".into() } else { count.to_string() });
+        let cells =
+            row.iter().map(|&count| if count == 0 { "·".into() } else { count.to_string() });
         table.row(std::iter::once(name.to_string()).chain(cells));
     }
     table

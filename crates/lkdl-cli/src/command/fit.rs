@@ -86,11 +86,8 @@ pub fn run(args: &FitArgs, context: &Context) -> Result<(), Failure> {
     let table = args.data.table(context)?;
     let checksum = table.checksum();
     let data = table.into_dataset()?;
-    let record = DataRecord {
-        name: args.data.data.to_string(),
-        checksum,
-        n_samples: data.n_samples(),
-    };
+    let record =
+        DataRecord { name: args.data.data.to_string(), checksum, n_samples: data.n_samples() };
     match args.method.precision {
         Precision::F32 => fit::<f32>(args, &data, record, context),
         Precision::F64 => fit::<f64>(args, &data, record, context),
@@ -104,8 +101,10 @@ fn fit<T: Element>(
     context: &Context,
 ) -> Result<(), Failure> {
     let (n, p, classes) = (data.n_samples(), data.n_features(), data.n_classes());
-    let settings =
-        args.method.recipe(data.convert::<T>().as_ref(), &data.class_counts(), context.seed)?.settings;
+    let settings = args
+        .method
+        .recipe(data.convert::<T>().as_ref(), &data.class_counts(), context.seed)?
+        .settings;
     let mut report = Report {
         data: record,
         n_features: p,
@@ -114,7 +113,12 @@ fn fit<T: Element>(
         folds: None,
         model: None,
     };
-    say(context, "data", "", format!("{}: {n} samples, {p} features, {classes} classes", args.data.data))?;
+    say(
+        context,
+        "data",
+        "",
+        format!("{}: {n} samples, {p} features, {classes} classes", args.data.data),
+    )?;
     if let Some(folds) = args.folds {
         let folds = cross_validate::<T>(&args.method, data, folds, context)?;
         let (mean, std) = (100.0 * folds.accuracy_mean, 100.0 * folds.accuracy_std);

@@ -8,7 +8,7 @@ use clap::Args;
 use lkdl::FeatureMap;
 use lkdl_model::{AnyModel, Card, Element, SavedModel};
 use lkdl_report::image::{Mosaic, PixelOrder, Scaling, Shape, pictures};
-use lkdl_report::model::{ClassSummary, ModelReport};
+use lkdl_report::{ClassSummary, ModelReport};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -155,7 +155,14 @@ fn report<'a, T: Element>(args: &InspectArgs, model: &'a SavedModel<T>) -> Repor
         n_landmarks,
         rank: learned[0].dictionary.nrows(),
         sparsity: pipeline.classifier().sparsity(),
-        classes: model.card.class_names.iter().zip(learned).zip(&model.history).map(class).collect(),
+        classes: model
+            .card
+            .class_names
+            .iter()
+            .zip(learned)
+            .zip(&model.history)
+            .map(class)
+            .collect(),
         warnings: &model.warnings,
         card: &model.card,
     }
@@ -229,8 +236,7 @@ fn drawable<T: Element>(
     model: &SavedModel<T>,
 ) -> Result<Option<Drawn>, Failure> {
     let n_features = model.pipeline.preparation().n_features();
-    let order =
-        if args.column_major { PixelOrder::ColumnMajor } else { PixelOrder::RowMajor };
+    let order = if args.column_major { PixelOrder::ColumnMajor } else { PixelOrder::RowMajor };
     let shape = match args.image_shape {
         Some((height, width)) if height.checked_mul(width) == Some(n_features) => {
             Some(Shape { height, width, order })

@@ -4,7 +4,13 @@
 mod bench;
 mod completions;
 mod data;
+mod encode;
+mod evaluate;
+mod fit;
+mod inspect;
 mod man;
+mod predict;
+mod transform;
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -15,6 +21,12 @@ use clap::Subcommand;
 pub enum Command {
     Bench(bench::BenchArgs),
     Data(data::DataArgs),
+    Fit(Box<fit::FitArgs>),
+    Evaluate(evaluate::EvaluateArgs),
+    Predict(predict::PredictArgs),
+    Transform(transform::TransformArgs),
+    Encode(encode::EncodeArgs),
+    Inspect(inspect::InspectArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -24,6 +36,12 @@ pub fn run(command: Command, context: &Context) -> Result<(), Failure> {
     match command {
         Command::Bench(args) => bench::run(args, context),
         Command::Data(args) => data::run(&args, context),
+        Command::Fit(args) => fit::run(&args, context),
+        Command::Evaluate(args) => evaluate::run(&args, context),
+        Command::Predict(args) => predict::run(&args, context),
+        Command::Transform(args) => transform::run(&args, context),
+        Command::Encode(args) => encode::run(&args, context),
+        Command::Inspect(args) => inspect::run(&args, context),
         Command::Completions(args) => completions::run(&args, context),
         Command::Man(args) => man::run(&args, context),
     }

@@ -70,11 +70,7 @@ impl MethodFlags {
                 sparsity,
                 max_iters,
                 tol,
-                update: if self.exact_update {
-                    AtomUpdate::Exact
-                } else {
-                    AtomUpdate::Approximate
-                },
+                update: if self.exact_update { AtomUpdate::Exact } else { AtomUpdate::Approximate },
                 seed,
                 ..Default::default()
             }),
@@ -89,7 +85,11 @@ impl MethodFlags {
         }
     }
 
-    fn map_params<T: Real>(&self, prepared: MatRef<'_, T>, seed: u64) -> Result<MapParams, Failure> {
+    fn map_params<T: Real>(
+        &self,
+        prepared: MatRef<'_, T>,
+        seed: u64,
+    ) -> Result<MapParams, Failure> {
         let flags = &self.kernel;
         let rank = match flags.rank {
             Count::Exact(rank) => rank,
@@ -152,8 +152,7 @@ impl MethodFlags {
             KernelName::Chi2Additive => Kernel::Chi2Additive,
             KernelName::Precomputed => Kernel::Precomputed,
         };
-        let kernel =
-            if flags.normalized { Kernel::Normalized(Box::new(kernel)) } else { kernel };
+        let kernel = if flags.normalized { Kernel::Normalized(Box::new(kernel)) } else { kernel };
         kernel.check()?;
         Ok(kernel)
     }
@@ -188,15 +187,21 @@ impl MethodFlags {
             MapParams::Nystroem(map) => {
                 kernel_settings(&map.kernel, &mut put);
                 put("sampler", map.sampler.to_string());
-                put("landmarks", match map.n_landmarks {
-                    LandmarkCount::Exact(count) => count.to_string(),
-                    LandmarkCount::Share(share) => format!("{}%", 100.0 * share),
-                    LandmarkCount::Auto { .. } => "auto".into(),
-                });
-                put("rank", match map.rank {
-                    Rank::Exact(rank) => rank.to_string(),
-                    _ => "auto".into(),
-                });
+                put(
+                    "landmarks",
+                    match map.n_landmarks {
+                        LandmarkCount::Exact(count) => count.to_string(),
+                        LandmarkCount::Share(share) => format!("{}%", 100.0 * share),
+                        LandmarkCount::Auto { .. } => "auto".into(),
+                    },
+                );
+                put(
+                    "rank",
+                    match map.rank {
+                        Rank::Exact(rank) => rank.to_string(),
+                        _ => "auto".into(),
+                    },
+                );
                 put("variant", name(&map.variant));
                 put("centered", map.centered.to_string());
                 put("indefinite", name(&map.indefinite));

@@ -158,7 +158,7 @@ fn describe(raw: Raw<'_>) -> Result<Header, Fault> {
 }
 
 /// A header of version 1.0, in C order, filled up so that values start at a multiple of 64 bytes.
-pub(super) fn bytes(descr: &str, shape: &[usize]) -> Vec<u8> {
+pub(crate) fn bytes(descr: &str, shape: &[usize]) -> Vec<u8> {
     let lengths: String = shape.iter().map(|length| format!("{length}, ")).collect();
     let dictionary =
         format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({lengths}), }}");

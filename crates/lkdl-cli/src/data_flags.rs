@@ -1,0 +1,74 @@
+//! The flags with which any command names data: what it is, and what a file cannot say of itself.
+
+use crate::context::Context;
+use crate::failure::Failure;
+use clap::Args;
+use lkdl_data::{DataArgument, Dataset, Format, Layout, ReadOptions, Table};
+
+/// What every command that takes data explains about it.
+pub const DATA_HELP: &str = "\
+DATA is digits (built in), a named set (usps, usps-esl, mnist, yaleb: all of it, or NAME:train,
+NAME:test; ar) or a path: .npy, .npz, .csv, .tsv, .svm (LIBSVM), .mat, .h5, .idx, .parquet, text
+ones also with .gz, .bz2 or .zst, or a folder with one sub-folder of images per class.";
+
+/// One data argument with the flags that say how to read it; flatten it into a command's flags.
+#[derive(Debug, Clone, Args)]
+pub struct DataFlags {
+    /// A set or a file, see below
+    #[arg(value_name = "DATA")]
+    pub data: DataArgument,
+    /// How to read it.
+    #[command(flatten)]
+    pub read: ReadFlags,
+}
+
+/// What a file cannot say of itself.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Reading files")]
+pub struct ReadFlags {
+    /// Labels: a column (name or number from 0), a variable, or a file of labels
+    #[arg(long, value_name = "NAME", conflicts_with = "unlabelled")]
+    pub label: Option<String>,
+    /// The variable that holds the samples (.npz, .mat, .h5)
+    #[arg(long, value_name = "NAME")]
+    pub samples: Option<String>,
+    /// One sample per row or per column: auto, rows or columns
+    #[arg(long, value_name = "LAYOUT", default_value_t)]
+    pub layout: Layout,
+    /// There are no labels: every column is a feature
+    #[arg(long)]
+    pub unlabelled: bool,
+    /// The format, where name and content do not tell
+    #[arg(long, value_name = "FORMAT")]
+    pub format_in: Option<Format>,
+}
+
+impl ReadFlags {
+    /// What the readers take.
+    pub fn options(&self) -> ReadOptions {
+        ReadOptions {
+            format: self.format_in,
+            label: self.label.clone(),
+            samples: self.samples.clone(),
+            layout: self.layout,
+            unlabelled: self.unlabelled,
+        }
+    }
+}
+
+impl DataFlags {
+    /// Reads the data, with labels if it has them.
+    pub fn table(&self, context: &Context) -> Result<Table, Failure> {
+        load(&self.data, &self.read, context)
+    }
+
+    /// Reads the data; labels must be there.
+    pub fn dataset(&self, context: &Context) -> Result<Dataset, Failure> {
+        Ok(self.table(context)?.into_dataset()?)
+    }
+}
+
+/// Reads one data argument.
+pub fn load(data: &DataArgument, read: &ReadFlags, context: &Context) -> Result<Table, Failure> {
+    Ok(data.load(context.data_dir.as_deref(), &read.options())?)
+}
