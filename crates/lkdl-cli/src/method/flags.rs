@@ -17,7 +17,7 @@ pub struct MethodFlags {
     #[arg(long, value_enum, default_value_t = MapName::Nystroem)]
     pub map: MapName,
     /// What is done to every sample first: center, l2, standardize, joined by commas, or none
-    /// [default: from the data]
+    /// [default: center,l2 for signals, standardize for measurements]
     #[arg(long, value_name = "STEPS")]
     pub prepare: Option<PrepareParams>,
     /// Atoms per class, or `auto`: half the samples of the typical class, at most 300
@@ -50,9 +50,10 @@ pub struct MethodFlags {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Kernel")]
 pub struct KernelFlags {
-    /// The kernel
-    #[arg(long, value_enum, default_value_t = KernelName::Polynomial)]
-    pub kernel: KernelName,
+    /// The kernel [default: polynomial for images, spectra and other signals (16 features or more
+    /// of one unit), gaussian for measurements]
+    #[arg(long, value_enum)]
+    pub kernel: Option<KernelName>,
     /// Degree of the polynomial kernel
     #[arg(long, value_name = "D", default_value_t = 2.0)]
     pub degree: f64,

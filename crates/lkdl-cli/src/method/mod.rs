@@ -5,4 +5,3 @@ mod recipe;
 mod values;
 
 pub use flags::{MethodFlags, Precision};
-pub use recipe::Recipe;

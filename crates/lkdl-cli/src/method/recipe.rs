@@ -18,6 +18,8 @@ const MAX_ATOMS: usize = 300;
 const RANK_TRACE: f64 = 0.05;
 /// Samples looked at where the data decide.
 const LOOK_AT: usize = 2000;
+/// Features from which on a sample may be a signal: centring fewer would take too much away.
+const MANY_FEATURES: usize = 16;
 /// Features whose deviations differ by more than this factor have different units.
 const SAME_UNIT: f64 = 20.0;
 /// Output dimension of random features when none is said.
@@ -40,13 +42,17 @@ impl MethodFlags {
         seed: u64,
     ) -> Result<Recipe<T>, Failure> {
         let look = thinned(samples);
-        let prepare = match &self.prepare {
-            Some(prepare) => prepare.clone(),
-            None if self.kernel.kernel == KernelName::Precomputed => PrepareParams::default(),
-            None => suggested_preparation(look.as_ref(), self.needs_positive()),
+        let kind = Kind::of(look.as_ref());
+        let kernel = self.kernel.kernel.unwrap_or(kind.kernel());
+        let prepare = match (&self.prepare, kernel) {
+            (Some(prepare), _) => prepare.clone(),
+            (None, KernelName::Precomputed) => PrepareParams::default(),
+            // their values must stay positive
+            (None, KernelName::Chi2 | KernelName::Chi2Additive) => PrepareParams::default(),
+            (None, _) => kind.preparation(),
         };
         let prepared = prepare.fit(look.as_ref())?.apply_in_place(look)?.samples;
-        let map = self.map_params(prepared.as_ref(), seed)?;
+        let map = self.map_params(kernel, prepared.as_ref(), seed)?;
         let n_atoms = match self.atoms {
             Count::Exact(atoms) => atoms,
             Count::Auto => suggested_atoms(class_sizes).max(self.sparsity),
@@ -56,10 +62,6 @@ impl MethodFlags {
         let method = ClassDictionariesParams { learner, sparsity: self.sparsity };
         let memory = self.memory.map(|bytes| bytes.0).or_else(free_memory);
         Ok(Recipe { params: LkdlParams { prepare, map, method, memory }, settings })
-    }
-
-    fn needs_positive(&self) -> bool {
-        matches!(self.kernel.kernel, KernelName::Chi2 | KernelName::Chi2Additive)
     }
 
     fn learner<T: Real>(&self, n_atoms: usize, seed: u64) -> Box<dyn Learner<T> + Send> {
@@ -87,6 +89,7 @@ impl MethodFlags {
 
     fn map_params<T: Real>(
         &self,
+        kernel: KernelName,
         prepared: MatRef<'_, T>,
         seed: u64,
     ) -> Result<MapParams, Failure> {
@@ -98,7 +101,7 @@ impl MethodFlags {
         Ok(match self.map {
             MapName::None => MapParams::None,
             MapName::Nystroem => MapParams::Nystroem(NystroemParams {
-                kernel: self.kernel(prepared, seed)?,
+                kernel: self.kernel(kernel, prepared, seed)?,
                 sampler: flags.sampler.clone(),
                 n_landmarks: flags.landmarks,
                 rank: match (flags.rank, flags.variant) {
@@ -123,13 +126,18 @@ impl MethodFlags {
         })
     }
 
-    fn kernel<T: Real>(&self, prepared: MatRef<'_, T>, seed: u64) -> Result<Kernel, Failure> {
+    fn kernel<T: Real>(
+        &self,
+        name: KernelName,
+        prepared: MatRef<'_, T>,
+        seed: u64,
+    ) -> Result<Kernel, Failure> {
         let flags = &self.kernel;
         let with_rate = |kernel: Kernel, of: fn(f64) -> Kernel| match flags.rate {
             Some(rate) => Ok(of(rate)),
             None => kernel.with_median_width(prepared, seed),
         };
-        let kernel = match flags.kernel {
+        let kernel = match name {
             KernelName::Linear => Kernel::Linear,
             KernelName::Polynomial => {
                 Kernel::Polynomial { degree: flags.degree, offset: flags.offset }
@@ -258,26 +266,51 @@ fn thinned<T: Real>(samples: MatRef<'_, T>) -> Mat<T> {
     Mat::from_fn(samples.nrows(), samples.ncols().div_ceil(step), |t, i| samples[(t, i * step)])
 }
 
-/// `standardize,l2` where features have different units, as in tables of measurements; `l2` alone
-/// where they share one, as pixels and spectra do, and where values must stay positive.
-fn suggested_preparation<T: Real>(look: MatRef<'_, T>, positive: bool) -> PrepareParams {
-    let n = look.ncols() as f64;
-    let deviation = |t: usize| {
-        let mean = look.row(t).iter().map(|v| v.wide()).sum::<f64>() / n;
-        let square = |v: &T| (v.wide() - mean).powi(2);
-        (look.row(t).iter().map(square).sum::<f64>() / n).sqrt()
-    };
-    let mut deviations: Vec<f64> =
-        (0..look.nrows()).map(deviation).filter(|deviation| *deviation > 0.0).collect();
-    deviations.sort_by(f64::total_cmp);
-    let typical = deviations.get(deviations.len() / 2).copied().unwrap_or(1.0);
-    let largest = deviations.last().copied().unwrap_or(1.0);
-    let steps = if !positive && largest > SAME_UNIT * typical {
-        vec![Step::Standardize, Step::UnitNorm]
-    } else {
-        vec![Step::UnitNorm]
-    };
-    PrepareParams { steps }
+/// What samples look like, where the user does not say how to treat them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Many features of one unit: images, spectra, signals. Their mean level and their strength say
+    /// little, so each is centred and scaled, and the paper's kernel compares their shapes.
+    Signals,
+    /// Few features, or features of different units: measurements.
+    Measurements,
+}
+
+impl Kind {
+    fn of<T: Real>(look: MatRef<'_, T>) -> Self {
+        let n = look.ncols() as f64;
+        let deviation = |t: usize| {
+            let mean = look.row(t).iter().map(|v| v.wide()).sum::<f64>() / n;
+            let square = |v: &T| (v.wide() - mean).powi(2);
+            (look.row(t).iter().map(square).sum::<f64>() / n).sqrt()
+        };
+        let mut deviations: Vec<f64> =
+            (0..look.nrows()).map(deviation).filter(|deviation| *deviation > 0.0).collect();
+        deviations.sort_by(f64::total_cmp);
+        let typical = deviations.get(deviations.len() / 2).copied().unwrap_or(1.0);
+        let largest = deviations.last().copied().unwrap_or(1.0);
+        if look.nrows() >= MANY_FEATURES && largest <= SAME_UNIT * typical {
+            Self::Signals
+        } else {
+            Self::Measurements
+        }
+    }
+
+    fn preparation(self) -> PrepareParams {
+        PrepareParams {
+            steps: match self {
+                Self::Signals => vec![Step::CenterSample, Step::UnitNorm],
+                Self::Measurements => vec![Step::Standardize],
+            },
+        }
+    }
+
+    fn kernel(self) -> KernelName {
+        match self {
+            Self::Signals => KernelName::Polynomial,
+            Self::Measurements => KernelName::Gaussian,
+        }
+    }
 }
 
 /// Half the samples of the typical class, at most [`MAX_ATOMS`].
@@ -301,14 +334,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn different_units_are_standardized_and_one_unit_is_not() {
-        let one_unit = Mat::from_fn(6, 50, |t, i| ((7 * i + 3 * t) % 13) as f64);
-        assert_eq!(suggested_preparation(one_unit.as_ref(), false).to_string(), "l2");
-        let units = Mat::from_fn(6, 50, |t, i| one_unit[(t, i)] * 10f64.powi(t as i32));
-        assert_eq!(suggested_preparation(units.as_ref(), false).to_string(), "standardize,l2");
-        assert_eq!(suggested_preparation(units.as_ref(), true).to_string(), "l2");
-        let constant = Mat::<f64>::full(6, 50, 3.0);
-        assert_eq!(suggested_preparation(constant.as_ref(), false).to_string(), "l2");
+    fn signals_are_told_from_measurements() {
+        let one_unit = Mat::from_fn(20, 50, |t, i| ((7 * i + 3 * t) % 13) as f64);
+        assert_eq!(Kind::of(one_unit.as_ref()), Kind::Signals);
+        let units = Mat::from_fn(20, 50, |t, i| one_unit[(t, i)] * 2f64.powi(t as i32));
+        assert_eq!(Kind::of(units.as_ref()), Kind::Measurements);
+        assert_eq!(Kind::of(one_unit.subrows(0, 15)), Kind::Measurements);
+        let constant = Mat::<f64>::full(20, 50, 3.0);
+        assert_eq!(Kind::of(constant.as_ref()), Kind::Signals);
     }
 
     #[test]
