@@ -36,6 +36,11 @@ impl Limit {
         Self { bytes: size.saturating_mul(MAX_RATIO).clamp(SMALL, MAX_DECOMPRESSED) }
     }
 
+    #[cfg(test)]
+    pub(crate) fn exactly(bytes: u64) -> Self {
+        Self { bytes }
+    }
+
     /// `reader`, failing once it gives more than this.
     pub(crate) fn on<R: Read>(self, reader: R) -> Limited<R> {
         Limited { reader, left: self.bytes, limit: self.bytes }
@@ -303,7 +308,7 @@ mod tests {
         assert_eq!(Limit::of(10).bytes, SMALL);
         assert_eq!(Limit::of(1 << 20).bytes, 1000 << 20);
         assert_eq!(Limit::of(u64::MAX).bytes, MAX_DECOMPRESSED);
-        let limit = Limit { bytes: 1000 };
+        let limit = Limit::exactly(1000);
         for compression in ALL {
             let size = |count: usize| {
                 let data = encoded(compression, &vec![b'0'; count]);

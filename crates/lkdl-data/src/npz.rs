@@ -148,3 +148,68 @@ fn fill(out: &mut dyn Write, table: &Table) -> Result<(), zip::result::ZipError>
     archive.finish()?.into_inner().flush()?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scratch::Scratch;
+    use crate::table::Labels;
+    use faer::Mat;
+
+    fn archive(entries: &[(&str, &[u8])]) -> Vec<u8> {
+        let deflated = SimpleFileOptions::default();
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        for (name, bytes) in entries {
+            writer.start_file(*name, deflated).unwrap();
+            writer.write_all(bytes).unwrap();
+        }
+        writer.finish().unwrap().into_inner()
+    }
+
+    fn array(table: &Table) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        npy::write_samples(&mut bytes, table).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn arrays_are_found_by_name_or_by_being_the_only_matrix() {
+        let scratch = Scratch::new("npz-names");
+        let table = Table::new("t", Mat::from_fn(2, 3, |t, i| (t + i) as f64), None).unwrap();
+        let samples = array(&table);
+        let mut labels = Vec::new();
+        npy::write_labels(&mut labels, &Labels::from_texts(&["a", "b", "a"])).unwrap();
+        let path = scratch.file("t.npz", &archive(&[("z.npy", &samples), ("kind.npy", &labels)]));
+        let options = ReadOptions::default();
+        assert_eq!(read(&path, &options).unwrap(), table);
+        let named = ReadOptions {
+            samples: Some("z".into()),
+            label: Some("kind".into()),
+            ..ReadOptions::default()
+        };
+        let read_labels = read(&path, &named).unwrap().labels.unwrap();
+        assert_eq!(read_labels.names().collect::<Vec<_>>(), ["a", "b", "a"]);
+        let missing = ReadOptions { label: Some("no".into()), ..ReadOptions::default() };
+        let message = read(&path, &missing).unwrap_err().to_string();
+        assert!(message.contains("no array no, only kind, z"), "{message}");
+        let two = scratch.file("two.npz", &archive(&[("a.npy", &samples), ("b.npy", &samples)]));
+        let message = read(&two, &options).unwrap_err().to_string();
+        assert!(message.contains("2 of the arrays (a, b)"), "{message}");
+        let none = scratch.file("none.npz", &archive(&[("readme.txt", b"")]));
+        assert!(read(&none, &options).unwrap_err().to_string().contains("0 of the arrays"));
+        // one label too few
+        let wrong = [("X.npy", &array(&table)[..]), ("y.npy", &array(&table)[..])];
+        assert!(read(&scratch.file("w.npz", &archive(&wrong)), &options).is_err());
+    }
+
+    #[test]
+    fn an_entry_that_swells_is_refused() {
+        let bytes = archive(&[("X.npy", &vec![0; 100_000])]);
+        assert!(bytes.len() < 1000);
+        let mut arrays = Arrays::open(&bytes, Path::new("t.npz")).unwrap();
+        assert_eq!(arrays.bytes("X", u64::MAX).unwrap().len(), 100_000);
+        arrays.limit = Limit::exactly(50_000);
+        let message = arrays.bytes("X", u64::MAX).unwrap_err().to_string();
+        assert!(message.contains("decompresses to more than 50000 bytes"), "{message}");
+    }
+}

@@ -233,6 +233,40 @@ fn damaged_files_are_errors_or_tables_but_never_panics() {
 }
 
 #[test]
+fn damaged_images_are_errors_or_tables_but_never_panics() {
+    let scratch = Scratch::new("damaged-images");
+    let folder = scratch.0.join("set");
+    let samples = Mat::from_fn(9, 1, |t, _| (25 * t) as f64);
+    let table = Table::new("set", samples, Some(Labels::from_texts(&["1"]))).unwrap();
+    write(&folder, &table, Some(Format::Images), false).unwrap();
+    let png = std::fs::read(folder.join("1/0.png")).unwrap();
+    std::fs::remove_file(folder.join("1/0.png")).unwrap();
+    // 2 x 2 pixels of 24 bits
+    let mut bmp =
+        b"BM\x46\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x02\0\0\0\x02\0\0\0\x01\0\x18\0".to_vec();
+    bmp.resize(0x46, 0);
+    let pgm = b"P2 2 2 255 0 9 80 255\n".to_vec();
+    for (name, good) in [("a.png", png), ("a.bmp", bmp), ("a.pgm", pgm)] {
+        let path = folder.join("1").join(name);
+        let damaged = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).unwrap();
+            read(&folder, &ReadOptions::default())
+        };
+        assert!(damaged(&good).is_ok(), "{name}");
+        for place in 0..good.len() {
+            let _ = damaged(&good[..place]);
+            for change in [1, 0x80, 0xff] {
+                let mut bytes = good.clone();
+                bytes[place] ^= change;
+                let _ = damaged(&bytes);
+            }
+        }
+        std::fs::remove_file(&path).unwrap();
+    }
+    assert_small_allocations();
+}
+
+#[test]
 fn a_file_cut_short_is_an_error_where_the_format_can_tell() {
     let scratch = Scratch::new("cut");
     let table = example(2, 3, &["1", "2"]);
@@ -298,7 +332,7 @@ fn tables() -> impl Strategy<Value = Table> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_table_survives_every_format(table in tables()) {
