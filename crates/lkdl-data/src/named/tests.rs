@@ -112,3 +112,38 @@ fn parts_and_folders_that_are_not_there_are_errors() {
         assert!(set.files().iter().all(|file| file.sha256.len() == 64));
     }
 }
+
+/// A table of faces, or `None` with a note where the files, or a reader for them, are not at hand.
+fn faces(set: NamedSet, part: Option<Part>) -> Option<Table> {
+    let Ok(directory) = data_dir() else {
+        println!("{DATA_DIR} is not set: the check of {set} against its files did not run");
+        return None;
+    };
+    match set.table(part, Some(&directory)) {
+        Err(DataError::Unsupported { format, .. }) => {
+            println!("{format} is not read: the check of {set} against its files did not run");
+            None
+        }
+        table => Some(table.unwrap()),
+    }
+}
+
+#[test]
+fn the_faces_are_the_known_sets() {
+    for (set, part, p, n, classes) in [
+        (NamedSet::YaleB, Some(Part::Train), 504, 1216, 38),
+        (NamedSet::YaleB, Some(Part::Test), 504, 1198, 38),
+        (NamedSet::YaleB, None, 504, 2414, 38),
+        (NamedSet::Ar, None, 540, 2600, 100),
+    ] {
+        let Some(table) = faces(set, part) else { return };
+        assert_eq!((table.n_features(), table.n_samples()), (p, n), "{set}");
+        let set = table.into_dataset().unwrap();
+        assert_eq!(
+            (set.n_classes(), set.class_names[classes - 1].as_str()),
+            (classes, &*classes.to_string())
+        );
+        // sorted by class in the file
+        assert!(n == 2414 || set.labels.is_sorted());
+    }
+}
