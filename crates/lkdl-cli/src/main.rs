@@ -2,6 +2,7 @@
 
 #![allow(dead_code)] // commands that use the rest of the context are on their way
 
+mod catalogue;
 mod cli;
 mod command;
 mod config;

@@ -2,16 +2,16 @@
 //! and under its name only once it is right.
 
 mod download;
-pub mod sources;
 #[cfg(test)]
 mod tests;
 
+use crate::catalogue::{CATALOGUE, Entry, Source};
 use crate::context::Context;
 use crate::failure::Failure;
 pub use download::Patience;
 use download::{Broken, Client};
+use lkdl_data::NamedSet;
 use sha2::{Digest, Sha256};
-use sources::{RemoteFile, Source};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -41,6 +41,17 @@ pub struct Fetched {
     pub outcome: Outcome,
 }
 
+/// A file as its distributor publishes it.
+#[derive(Debug)]
+struct RemoteFile<'a> {
+    /// Its name, at home and here.
+    name: &'a str,
+    /// Its exact length.
+    bytes: u64,
+    /// Its SHA-256 in hexadecimal.
+    sha256: &'static str,
+}
+
 /// Where to fetch from and to.
 #[derive(Debug)]
 pub struct Fetch<'a> {
@@ -55,45 +66,51 @@ pub struct Fetch<'a> {
 impl Fetch<'_> {
     /// Fetches all files of the set called `name`.
     pub fn set(&self, name: &str, context: &Context) -> Result<Vec<Fetched>, Failure> {
-        let Some((folder, source)) = sources::source(name) else {
-            let known = sources::names().collect::<Vec<_>>().join(", ");
+        let Some(entry) = Entry::find(name) else {
+            let known: Vec<_> = CATALOGUE.iter().map(Entry::name).collect();
+            let known = known.join(", ");
             return Err(Failure::usage(format!(
                 "no data set is called {name}; choose from {known}"
             )));
         };
-        let folder = self.directory.join(folder);
-        let (files, homes) = match source {
-            Source::Public { files, homes } => (files, homes),
+        let files = entry.set.map_or(&[][..], NamedSet::files);
+        let (bytes, homes) = match entry.source {
+            Source::Public { bytes, homes } => (bytes, homes),
             Source::BuiltIn => {
                 return Err(Failure::usage(format!("{name} is built in; use it as it is")));
             }
             Source::OnRequest { advice } => {
-                let place = folder.display();
+                let paths = files.iter().map(|file| self.directory.join(file.path));
+                let paths: Vec<_> = paths.map(|path| path.display().to_string()).collect();
                 return Err(Failure::usage(format!(
-                    "{name} may not be redistributed; {advice}, and put its files into {place}"
+                    "{name} may not be redistributed; {advice}, and put {} there",
+                    paths.join(" and ")
                 )));
             }
         };
         let homes: Vec<&str> = self.mirror.iter().chain(homes).copied().collect();
-        std::fs::create_dir_all(&folder).map_err(|error| Failure::output(&folder, &error))?;
-        files.iter().map(|file| self.file(file, &homes, &folder, context)).collect()
+        let files = files.iter().zip(bytes).map(|(file, bytes)| {
+            let name = file.path.rsplit('/').next().unwrap_or(file.path);
+            let remote = RemoteFile { name, bytes: *bytes, sha256: file.sha256 };
+            self.file(&remote, &homes, &self.directory.join(file.path), context)
+        });
+        files.collect()
     }
 
-    /// Fetches one file into `folder`, from the first of `homes` that has it.
+    /// Fetches one file to `target`, from the first of `homes` that has it.
     fn file(
         &self,
-        file: &RemoteFile,
+        file: &RemoteFile<'_>,
         homes: &[&str],
-        folder: &Path,
+        target: &Path,
         context: &Context,
     ) -> Result<Fetched, Failure> {
-        let target = folder.join(file.name);
         let done = |outcome| {
             let (bytes, sha256) = (file.bytes, file.sha256);
-            Ok(Fetched { file: target.clone(), bytes, sha256, outcome })
+            Ok(Fetched { file: target.into(), bytes, sha256, outcome })
         };
         if target.exists() {
-            if sha256(&target).is_ok_and(|sum| sum == file.sha256) {
+            if sha256(target).is_ok_and(|sum| sum == file.sha256) {
                 return done(Outcome::Present);
             }
             if !context.force {
@@ -104,16 +121,18 @@ impl Fetch<'_> {
                 )));
             }
         }
-        let bar = context.progress_bytes(file.name, file.bytes);
+        let folder = target.parent().unwrap_or(self.directory);
+        std::fs::create_dir_all(folder).map_err(|error| Failure::output(folder, &error))?;
         let part = folder.join(format!("{}.part", file.name));
+        let bar = context.progress_bytes(file.name, file.bytes);
         let client = Client::new(self.patience);
         let mut reasons = Vec::new();
         for home in homes {
             let url = format!("{}/{}", home.trim_end_matches('/'), file.name);
             match whole(&client, &url, file, &part, &|have| bar.set_position(have)) {
                 Ok(()) => {
-                    std::fs::rename(&part, &target)
-                        .map_err(|error| Failure::output(&target, &error))?;
+                    std::fs::rename(&part, target)
+                        .map_err(|error| Failure::output(target, &error))?;
                     bar.finish_and_clear();
                     return done(Outcome::Fetched);
                 }
@@ -147,7 +166,7 @@ enum Unfit {
 fn whole(
     client: &Client,
     url: &str,
-    file: &RemoteFile,
+    file: &RemoteFile<'_>,
     part: &Path,
     progress: &dyn Fn(u64),
 ) -> Result<(), Unfit> {

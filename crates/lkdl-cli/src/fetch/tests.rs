@@ -1,7 +1,6 @@
 //! A server on the loopback that serves well, badly, or not at all.
 
 use super::*;
-use sources::RemoteFile;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -14,7 +13,7 @@ fn content() -> Vec<u8> {
     (0..100_000_u64).map(|i| (i * i % 251) as u8).collect()
 }
 
-fn file() -> RemoteFile {
+fn file() -> RemoteFile<'static> {
     let sum =
         Sha256::digest(content()).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     RemoteFile { name: NAME, bytes: content().len() as u64, sha256: sum.leak() }
@@ -156,7 +155,7 @@ fn fetch(folder: &Folder, homes: &[&Server], context: &Context) -> Result<Outcom
     let patience = Patience { connect: wait, stall: wait };
     let homes: Vec<&str> = homes.iter().map(|server| server.home.as_str()).collect();
     Fetch { directory: &folder.0, mirror: None, patience }
-        .file(&file(), &homes, &folder.0, context)
+        .file(&file(), &homes, &folder.0.join(NAME), context)
         .map(|fetched| fetched.outcome)
         .map_err(|failure| {
             assert_eq!(failure.code(), 1);
@@ -267,7 +266,7 @@ fn sets_that_cannot_be_fetched_say_what_to_do() {
         patience: Patience { connect: wait, stall: wait },
     };
     for (name, part) in [
-        ("yaleb", "put its files into"),
+        ("yaleb", "featurevectors_rebuilt.mat there"),
         ("ar", "research only"),
         ("digits", "built in"),
         ("nothing", "choose from digits, usps"),

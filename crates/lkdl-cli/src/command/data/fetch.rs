@@ -48,10 +48,9 @@ struct Report<'a> {
 
 /// Fetches and says where the files are.
 pub fn run(args: &FetchArgs, context: &Context) -> Result<(), Failure> {
-    let directory = match args.out.as_ref().or(context.data_dir.as_ref()) {
-        Some(directory) => directory.clone(),
-        None => lkdl_data::data_dir()?,
-    };
+    let given = args.out.as_deref().or(context.data_dir.as_deref());
+    let directory = lkdl_data::data_dirs(given).into_iter().next();
+    let directory = directory.ok_or(lkdl_data::DataError::NoDataDir)?;
     let stall = Duration::from_secs_f64(args.timeout);
     let patience = Patience { connect: CONNECT.min(stall), stall };
     let fetch = Fetch { directory: &directory, mirror: args.mirror.as_deref(), patience };

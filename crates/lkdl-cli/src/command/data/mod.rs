@@ -1,6 +1,9 @@
 //! `lkdl data …`: what is there, what is in it, how to get it, how to change its format.
 
+mod convert;
 mod fetch;
+mod info;
+mod list;
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -16,12 +19,18 @@ pub struct DataArgs {
 
 #[derive(Debug, Subcommand)]
 enum DataCommand {
+    List(list::ListArgs),
+    Info(info::InfoArgs),
     Fetch(fetch::FetchArgs),
+    Convert(convert::ConvertArgs),
 }
 
 /// Hands on to the command.
 pub fn run(args: &DataArgs, context: &Context) -> Result<(), Failure> {
     match &args.command {
+        DataCommand::List(args) => list::run(args, context),
+        DataCommand::Info(args) => info::run(args, context),
+        DataCommand::Convert(args) => convert::run(args, context),
         DataCommand::Fetch(args) => fetch::run(args, context),
     }
 }
