@@ -7,6 +7,9 @@ use clap::{Args, CommandFactory, Parser};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+/// Help is set no wider, however wide the terminal.
+const WIDTH: usize = 100;
+
 const SHARED: &str = "Options of every command";
 
 /// Commands in the order a user meets them: what for, and which.
@@ -29,7 +32,7 @@ const EXAMPLES: [(&str, &str, &str); 4] = [
 /// Linearized kernel dictionary learning: kernel methods for the price of linear ones
 #[derive(Debug, Parser)]
 #[command(name = "lkdl", version, arg_required_else_help = true, args_override_self = true)]
-#[command(after_long_help = AFTER, styles = STYLES)]
+#[command(after_long_help = AFTER, styles = STYLES, max_term_width = WIDTH)]
 pub struct Cli {
     /// Flags of every command.
     #[command(flatten)]
@@ -49,17 +52,17 @@ pub struct Shared {
     /// No progress, notes or warnings on stderr
     #[arg(long, short, global = true)]
     pub quiet: bool,
-    /// Threads to use [default: all cores]; results do not depend on it
-    #[arg(long, global = true, value_name = "N", env = "LKDL_THREADS", hide_env_values = true)]
+    /// Threads to use, or LKDL_THREADS [default: all cores]; results do not depend on it
+    #[arg(long, global = true, value_name = "N", env = "LKDL_THREADS", hide_env = true)]
     pub threads: Option<NonZeroUsize>,
     /// Seed of every random draw
     #[arg(long, global = true, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Settings from a TOML file: `flag = value`, or under `[command]`
-    #[arg(long, global = true, value_name = "FILE", env = "LKDL_CONFIG", hide_env_values = true)]
+    /// Settings in TOML, or LKDL_CONFIG: `flag = value`, or under `[command]`
+    #[arg(long, global = true, value_name = "FILE", env = "LKDL_CONFIG", hide_env = true)]
     pub config: Option<PathBuf>,
-    /// Where named data sets are
-    #[arg(long, global = true, value_name = "DIR", env = "LKDL_DATA_DIR", hide_env_values = true)]
+    /// Where named data sets are, or LKDL_DATA_DIR
+    #[arg(long, global = true, value_name = "DIR", env = "LKDL_DATA_DIR", hide_env = true)]
     pub data_dir: Option<PathBuf>,
     /// Overwrite outputs that exist
     #[arg(long, global = true)]

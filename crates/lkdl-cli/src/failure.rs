@@ -91,6 +91,10 @@ impl Failure {
 
     /// What clap has to say, said: help or a version that was asked for, or bad usage.
     pub fn parsing(error: &clap::Error, arguments: &Arguments) -> Self {
+        if error.kind() == clap::error::ErrorKind::MissingSubcommand {
+            let _ = write!(std::io::stderr(), "{}", arguments.help());
+            return Self::new(Kind::Usage, "");
+        }
         if let Err(error) = error.print() {
             return Self::stdout(&error);
         }

@@ -1,5 +1,6 @@
 //! The commands, one file each: its flags, and `run`. A new command is a file here, a variant of
-//! [`Command`], an arm of [`run`], and a name in `cli::GROUPS`.
+//! [`Command`], an arm of [`run`], a name in `cli::GROUPS`, and its help under snapshot
+//! (`UPDATE_SNAPSHOTS=1 cargo test -p lkdl-cli --test help`).
 
 mod bench;
 mod completions;

@@ -15,6 +15,7 @@
 
 use crate::cli;
 use crate::failure::Failure;
+use clap::builder::StyledStr;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,6 +43,13 @@ impl Arguments {
     /// Known before parsing, so that its messages obey.
     pub fn no_color(&self) -> bool {
         self.list.iter().any(|word| word == "--no-color")
+    }
+
+    /// The help of the command that is named, as far as one is.
+    pub fn help(&self) -> StyledStr {
+        let mut command = cli::command();
+        command.build();
+        Place::find(&command, &self.list).command.clone().render_help()
     }
 }
 

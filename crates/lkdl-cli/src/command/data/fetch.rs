@@ -21,7 +21,7 @@ Example: lkdl data fetch usps && lkdl data info usps:train")]
 pub struct FetchArgs {
     /// The set: usps, usps-esl or mnist
     name: String,
-    /// The folder of data sets [default: --data-dir, or the platform's data folder]
+    /// The folder of all sets [default: --data-dir or the platform's]
     #[arg(long, short, value_name = "DIR")]
     out: Option<PathBuf>,
     /// An address to try before the known homes; file names are appended
