@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::failure::Failure;
 use clap::Args;
-use lkdl_data::{DataArgument, Dataset, Format, Layout, ReadOptions, Table};
+use lkdl_data::{DataArgument, Format, Layout, ReadOptions, Table};
 
 /// What every command that takes data explains about it.
 pub const DATA_HELP: &str = "\
@@ -57,14 +57,9 @@ impl ReadFlags {
 }
 
 impl DataFlags {
-    /// Reads the data, with labels if it has them.
+    /// Reads the data, with labels if it has them; `into_dataset` asks for them.
     pub fn table(&self, context: &Context) -> Result<Table, Failure> {
         load(&self.data, &self.read, context)
-    }
-
-    /// Reads the data; labels must be there.
-    pub fn dataset(&self, context: &Context) -> Result<Dataset, Failure> {
-        Ok(self.table(context)?.into_dataset()?)
     }
 }
 

@@ -1,7 +1,5 @@
 //! The command `lkdl`: parse, call the library, print.
 
-#![allow(dead_code)] // commands that use the rest of the context are on their way
-
 mod catalogue;
 mod cli;
 mod command;

@@ -1,4 +1,5 @@
 //! The data commands: formats in and out, and the shapes of their JSON.
+#![allow(clippy::unwrap_used)] // what is missing here is a failure
 
 mod common;
 
