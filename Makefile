@@ -1,4 +1,4 @@
-.PHONY: help test lint doc bench
+.PHONY: help test test-browser lint doc bench
 
 EXAMPLES := quickstart kernelize custom_kernel
 
@@ -12,6 +12,9 @@ test: ## all tests: units, invariants, real data (LKDL_DATA_DIR), documentation,
 	@set -e; for example in $(EXAMPLES); do \
 		echo "== $$example"; cargo run --quiet --profile test -p lkdl --example $$example; \
 	done
+
+test-browser: ## a demonstration's page in headless Chromium; screenshots in target/browser
+	tests/browser/run
 
 lint: ## formatting, clippy and documentation, warnings are errors
 	cargo fmt --all --check

@@ -10,7 +10,7 @@ mod tests;
 use crate::chart::{Bar, BarChart, BarInk, Chart, LineChart, Point, Series};
 use crate::error::ReportError;
 use crate::image::{Mosaic, Scaling, Shape, pictures};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 /// Pixels of an atom between neighbours in a mosaic.
 const ATOM_GAP: usize = 1;
@@ -70,21 +70,33 @@ pub struct SamplePicture {
 /// The same samples at one level of one corruption.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SampleGroup {
-    /// The level in words.
-    pub title: String,
+    /// The kind of corruption.
+    pub corruption: String,
+    /// How strong it was; 0 is clean.
+    pub level: f64,
     /// The samples, in the same order in every group.
     pub samples: Vec<SamplePicture>,
 }
 
-/// What each class dictionary left of one sample.
+/// What each class dictionary of each method left of one sample.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SampleResiduals {
     /// Which sample, in words.
     pub title: String,
+    /// Its pixels.
+    #[serde(skip)]
+    pub values: Vec<f64>,
+    /// Its true label.
+    pub truth: String,
+    /// The methods' residuals.
+    pub methods: Vec<MethodResiduals>,
+}
+
+/// What each class dictionary of one method left of a sample.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MethodResiduals {
     /// The method's name.
     pub method: String,
-    /// The true label.
-    pub truth: String,
     /// The label given.
     pub label: String,
     /// Class names and the squared residual relative to the sample's squared norm.
@@ -139,8 +151,8 @@ pub struct DemoReport {
     pub dataset_checksum: String,
     /// Names of the methods: first the one that is shown, then what it is compared with.
     pub methods: Vec<String>,
-    /// Everything that was chosen, in words.
-    #[serde(serialize_with = "as_map")]
+    /// Everything that was chosen, in words; a serialised form needs numbers.
+    #[serde(skip)]
     pub parameters: Vec<(String, String)>,
     /// Accuracies, per corruption by rising level.
     pub results: Vec<ResultRow>,
@@ -163,10 +175,6 @@ pub struct DemoReport {
     pub times: Vec<StageTime>,
 }
 
-fn as_map<S: Serializer>(pairs: &[(String, String)], out: S) -> Result<S::Ok, S::Error> {
-    out.collect_map(pairs.iter().map(|(name, value)| (name, value)))
-}
-
 impl DemoReport {
     /// The page: one HTML file that needs nothing else.
     pub fn to_html(&self) -> Result<String, ReportError> {
@@ -176,7 +184,9 @@ impl DemoReport {
     /// The plots as files: names without ending, and SVG documents.
     pub fn svgs(&self) -> Result<Vec<(String, String)>, ReportError> {
         let lines = self.accuracy_charts().into_iter().chain(self.sparsity_charts());
-        let bars = self.residual_charts().into_iter().chain(self.time_chart());
+        let residuals = self.residuals.iter().enumerate();
+        let residuals = residuals.flat_map(|(t, sample)| self.residual_charts(t, sample));
+        let bars = residuals.chain(self.time_chart());
         let lines = lines.map(|chart| Ok((chart.id.clone(), chart.to_svg_file()?)));
         let bars = bars.map(|chart| Ok((chart.id.clone(), chart.to_svg_file()?)));
         let atoms = self.atoms.iter().enumerate().map(|(t, atoms)| {
@@ -242,7 +252,7 @@ impl DemoReport {
             };
             LineChart {
                 id: format!("sparsity-{}", t + 1),
-                title: condition(corruption, level),
+                title: capital(&condition(corruption, level)),
                 x_label: "atoms per code, q".into(),
                 y_label: ACCURACY.into(),
                 y_limits: None,
@@ -252,26 +262,26 @@ impl DemoReport {
         conditions.into_iter().enumerate().map(chart).collect()
     }
 
-    /// One chart per sample and method; the winner stands out.
-    fn residual_charts(&self) -> Vec<BarChart> {
-        let chart = |(t, sample): (usize, &SampleResiduals)| {
-            let series = self.methods.iter().position(|m| *m == sample.method).unwrap_or(0);
+    /// One chart per method of the sample at `index`; the winner stands out.
+    fn residual_charts(&self, index: usize, sample: &SampleResiduals) -> Vec<BarChart> {
+        let chart = |(t, of_method): (usize, &MethodResiduals)| {
+            let series = self.methods.iter().position(|m| *m == of_method.method).unwrap_or(0);
             let bar = |(class, value): &(String, f64)| {
                 let truth = if *class == sample.truth { " (true)" } else { "" };
-                let ink =
-                    if *class == sample.label { BarInk::Series(series) } else { BarInk::Faint };
+                let wins = *class == of_method.label;
+                let ink = if wins { BarInk::Series(series) } else { BarInk::Faint };
                 Bar { label: format!("{class}{truth}"), value: *value, ink }
             };
             BarChart {
-                id: format!("residuals-{}", t + 1),
-                title: format!("{}: {} says {}", sample.title, sample.method, sample.label),
+                id: format!("residuals-{}-{}", index + 1, t + 1),
+                title: format!("{} says {}", of_method.method, of_method.label),
                 label_head: "class".into(),
                 value_label: "share of the sample left, r²/‖f‖²".into(),
                 decimals: 3,
-                bars: sample.residuals.iter().map(bar).collect(),
+                bars: of_method.residuals.iter().map(bar).collect(),
             }
         };
-        self.residuals.iter().enumerate().map(chart).collect()
+        sample.methods.iter().enumerate().map(chart).collect()
     }
 
     fn time_chart(&self) -> Option<BarChart> {
@@ -284,7 +294,7 @@ impl DemoReport {
             id: "times".into(),
             title: "Where the time goes".into(),
             label_head: "stage".into(),
-            value_label: format!("milliseconds, mean of {} runs", self.runs),
+            value_label: format!("milliseconds, mean of {}", sections::counted(self.runs, "run")),
             decimals: 1,
             bars: self.times.iter().map(bar).collect(),
         })
@@ -314,14 +324,20 @@ fn level_label(corruption: &str) -> &'static str {
     }
 }
 
-/// A level of corruption in words.
-pub(crate) fn condition(corruption: &str, level: f64) -> String {
+/// A level of corruption, to go on a sentence.
+fn condition(corruption: &str, level: f64) -> String {
     match corruption {
-        _ if level == 0.0 => "Clean".into(),
+        _ if level == 0.0 => "clean samples".into(),
         "noise" => format!("Gaussian noise, σ = {level}"),
         "missing" => format!("{:.0} % of the pixels missing", 100.0 * level),
         other => format!("{} at {level}", words(other)),
     }
+}
+
+/// The text with a capital first letter.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn slug(text: &str) -> String {

@@ -38,8 +38,8 @@ pub mod page;
 mod testing;
 
 pub use demo::{
-    Atoms, Decision, DemoReport, ResultRow, SampleGroup, SamplePicture, SampleResiduals,
-    SparsityRow, StageTime,
+    Atoms, Decision, DemoReport, MethodResiduals, ResultRow, SampleGroup, SamplePicture,
+    SampleResiduals, SparsityRow, StageTime,
 };
 pub use error::ReportError;
 pub use model::{ClassSummary, ModelReport};

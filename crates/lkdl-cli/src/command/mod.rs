@@ -5,6 +5,7 @@
 mod bench;
 mod completions;
 mod data;
+mod demo;
 mod encode;
 mod evaluate;
 mod fit;
@@ -29,6 +30,7 @@ pub enum Command {
     Encode(encode::EncodeArgs),
     Inspect(inspect::InspectArgs),
     Completions(completions::CompletionsArgs),
+    Demo(demo::DemoArgs),
     Man(man::ManArgs),
 }
 
@@ -44,6 +46,7 @@ pub fn run(command: Command, context: &Context) -> Result<(), Failure> {
         Command::Encode(args) => encode::run(&args, context),
         Command::Inspect(args) => inspect::run(&args, context),
         Command::Completions(args) => completions::run(&args, context),
+        Command::Demo(args) => demo::run(&args, context),
         Command::Man(args) => man::run(&args, context),
     }
 }

@@ -1,6 +1,6 @@
 //! The page's sections, from the headline to the fine print.
 
-use super::{DemoReport, ResultRow, SampleGroup, SamplePicture, condition, words};
+use super::{DemoReport, ResultRow, SampleGroup, SamplePicture, capital, condition, words};
 use crate::error::ReportError;
 use crate::image::{GreyImage, GreyRange, Mosaic, Scaling, pictures};
 use crate::page::{self, Table};
@@ -29,6 +29,11 @@ pub(super) fn document(report: &DemoReport) -> Result<String, ReportError> {
         }
     };
     Ok(page::document(&report.title, &summary, &body))
+}
+
+/// A number of things.
+pub(super) fn counted(n: usize, thing: &str) -> String {
+    format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
 }
 
 /// The two methods at one level.
@@ -67,7 +72,7 @@ fn headline(report: &DemoReport) -> String {
         return report.dataset.clone();
     };
     format!(
-        "{level}: {} still recognises {:.0} % of the digits, {} {:.0} %. Both learned from clean \
+        "With {level}, {} still recognises {:.0} % of the digits, {} {:.0} %. Both learned from clean \
          samples, with the same number of atoms and the same sparsity; the kernel map is all that \
          differs.",
         ours.method,
@@ -82,15 +87,14 @@ fn cards(report: &DemoReport) -> Markup {
         ul.cards {
             @for (level, ours, other) in highlights(report) {
                 li {
-                    p.kind { (level) }
+                    p.kind { (capital(&level)) }
                     p.number {
                         (format!("{:.1} %", 100.0 * ours.accuracy_mean))
-                        small { (format!(" ± {:.1}", 100.0 * ours.accuracy_std)) }
+                        small { (format!(" ± {:.1}  {}", 100.0 * ours.accuracy_std, ours.method)) }
                     }
                     p.versus {
-                        (ours.method) "; " (other.method)
-                        (format!(" {:.1} %", 100.0 * other.accuracy_mean))
-                        (format!(" ± {:.1}", 100.0 * other.accuracy_std))
+                        (format!("{:.1} %", 100.0 * other.accuracy_mean))
+                        (format!(" ± {:.1}  {}", 100.0 * other.accuracy_std, other.method))
                     }
                 }
             }
@@ -108,8 +112,8 @@ fn accuracy(report: &DemoReport) -> Result<Markup, ReportError> {
             p {
                 "Dictionaries were learned from clean samples; only the test samples were "
                 "corrupted, before anything else was done to them. Points are means over "
-                (report.runs) " random stratified splits, error bars one standard deviation to "
-                "each side."
+                (counted(report.runs, "random stratified split")) ", error bars one standard "
+                "deviation to each side."
             }
             div.pair { @for figure in &figures { (figure) } }
         }
@@ -127,59 +131,76 @@ fn samples(report: &DemoReport) -> Result<Markup, ReportError> {
             h2 { "What the classifiers see" }
             p {
                 "The first test sample of every class in the first split, not chosen by outcome: "
-                "before corruption, and after. A tick marks a right decision."
+                "before corruption and after, with what each method says. A tick marks a right "
+                "decision."
             }
-            @for group in &groups { (group) }
+            div.scroll tabindex="0" role="region" aria-label="Samples and decisions" {
+                table.samples { @for group in &groups { (group) } }
+            }
         }
     })
 }
 
+/// One row of pictures, and one of decisions per method.
 fn sample_group(report: &DemoReport, group: &SampleGroup) -> Result<Markup, ReportError> {
-    let tiles = group.samples.iter().map(|sample| tile(report, group, sample));
-    let tiles = tiles.collect::<Result<Vec<_>, _>>()?;
+    let title = capital(&condition(&group.corruption, group.level));
+    let images = group.samples.iter().map(|sample| {
+        let text = format!("A handwritten {}. {title}.", sample.truth);
+        sample_picture(report, &sample.values, &text)
+    });
+    let images = images.collect::<Result<Vec<_>, _>>()?;
     Ok(html! {
-        h3 { (group.title) }
-        ul.tiles { @for tile in &tiles { li.tile { (tile) } } }
-    })
-}
-
-fn tile(
-    report: &DemoReport,
-    group: &SampleGroup,
-    sample: &SamplePicture,
-) -> Result<Markup, ReportError> {
-    let (white, black) = report.paper_and_ink;
-    let range = GreyRange { white, black };
-    let image = GreyImage::from_column(&sample.values, report.shape, range)?;
-    let text = format!("A handwritten {}. {}.", sample.truth, group.title);
-    Ok(html! {
-        (page::picture(&image, &text, "pixels")?)
-        @for decision in &sample.decisions {
-            @let right = decision.label == sample.truth;
-            p class=(if right { "right" } else { "wrong" }) {
-                (decision.method) ": " (decision.label)
-                @if right { " ✓" } @else { " ✗" }
+        tbody {
+            tr { th scope="row" { (title) } @for image in &images { td { (image) } } }
+            @for (t, method) in report.methods.iter().enumerate() {
+                tr {
+                    th scope="row" { (method) }
+                    @for sample in &group.samples { (decision(sample, t)) }
+                }
             }
         }
     })
+}
+
+fn decision(sample: &SamplePicture, method: usize) -> Markup {
+    let Some(decision) = sample.decisions.get(method) else { return html! { td {} } };
+    if decision.label == sample.truth {
+        html! { td.right { (decision.label) " ✓" } }
+    } else {
+        html! { td.wrong { (decision.label) " ✗" } }
+    }
+}
+
+fn sample_picture(report: &DemoReport, values: &[f64], text: &str) -> Result<Markup, ReportError> {
+    let (white, black) = report.paper_and_ink;
+    let image = GreyImage::from_column(values, report.shape, GreyRange { white, black })?;
+    page::picture(&image, text, "pixels")
 }
 
 fn residuals(report: &DemoReport) -> Result<Markup, ReportError> {
-    let charts = report.residual_charts();
-    if charts.is_empty() {
+    if report.residuals.is_empty() {
         return Ok(html! {});
     }
-    let figures = charts.iter().map(|chart| page::figure(chart, ""));
-    let figures = figures.collect::<Result<Vec<_>, _>>()?;
+    let mut shown = Vec::new();
+    for (t, sample) in report.residuals.iter().enumerate() {
+        let charts = report.residual_charts(t, sample);
+        let figures = charts.iter().map(|chart| page::figure(chart, ""));
+        let text = format!("{}, true class {}", sample.title, sample.truth);
+        let image = sample_picture(report, &sample.values, &text)?;
+        shown.push((&sample.title, image, figures.collect::<Result<Vec<_>, _>>()?));
+    }
     Ok(html! {
         section {
             h2 { "How a decision is made" }
             p {
                 "Every class has a dictionary. Each represents the sample by a few of its atoms, "
-                "and the class that leaves least of it wins: the shortest bar, in colour. The "
-                "samples are the first above on which the methods disagree, or the first of all."
+                "and the class that leaves least of it wins: the shortest bar, in colour. Shown "
+                "are the first test samples that only one of the methods recognises."
             }
-            div.pair { @for figure in &figures { (figure) } }
+            @for (title, image, figures) in &shown {
+                div.example { (image) h3 { (title) } }
+                div.pair { @for figure in figures { (figure) } }
+            }
         }
     })
 }
@@ -194,13 +215,15 @@ fn sparsity(report: &DemoReport) -> Result<Markup, ReportError> {
     Ok(html! {
         section {
             h2 { "How much depends on the sparsity" }
-            p {
-                "The more atoms a linear code may use, the better every class can imitate the "
-                "corruption. A linear dictionary therefore has to be tuned for the damage it will "
-                "meet, at a price on clean samples; virtual samples keep their accuracy over the "
-                "whole range. All else is as above."
+            div.pair {
+                p {
+                    "With more atoms per code every class can imitate the corruption better, so a "
+                    "linear dictionary has to be tuned to the damage it will meet, and a code of "
+                    "one atom costs accuracy on clean samples. The same comparison for other "
+                    "numbers of atoms per code, all else as above."
+                }
+                @for figure in &figures { (figure) }
             }
-            div.pair { @for figure in &figures { (figure) } }
         }
     })
 }
@@ -262,7 +285,7 @@ fn recipe(report: &DemoReport) -> Markup {
     };
     let identity = [
         ("version", format!("lkdl {}", report.version)),
-        ("seeds", format!("{} runs from seed {}", report.runs, report.seed)),
+        ("seeds", format!("{} from seed {}", counted(report.runs, "run"), report.seed)),
         ("data", report.dataset.clone()),
         ("SHA-256 of the data", report.dataset_checksum.clone()),
     ];

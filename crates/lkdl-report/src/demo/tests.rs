@@ -47,13 +47,16 @@ fn report(name: &str) -> DemoReport {
         sparsity,
         shape: Shape { height: 2, width: 2, order: PixelOrder::RowMajor },
         paper_and_ink: (-1.0, 1.0),
-        samples: vec![SampleGroup { title: name.into(), samples: vec![sample] }],
+        samples: vec![SampleGroup { corruption: name.into(), level: 0.5, samples: vec![sample] }],
         residuals: vec![SampleResiduals {
             title: name.into(),
-            method: "linear".into(),
+            values: vec![0.0; 4],
             truth: name.into(),
-            label: "other".into(),
-            residuals: vec![(name.into(), 0.4), ("other".into(), 0.3)],
+            methods: vec![MethodResiduals {
+                method: "linear".into(),
+                label: "other".into(),
+                residuals: vec![(name.into(), 0.4), ("other".into(), 0.3)],
+            }],
         }],
         atoms: vec![Atoms {
             method: "linear".into(),
@@ -78,9 +81,9 @@ fn the_page_has_all_sections_and_a_table_behind_every_chart() {
     // and one for all results
     assert_eq!(page.matches("<details>").count(), charts + 1);
     assert_eq!(page.matches("<img ").count(), page.matches(" alt=\"").count());
-    assert!(page.contains("70 % of the pixels missing: LKDL still recognises 70 %"));
+    assert!(page.contains("With 70 % of the pixels missing, LKDL still recognises 70 %"));
     assert!(page.contains("lkdl demo --title LKDL") && page.contains("b508"));
-    assert!(page.contains("LKDL: LKDL ✓") && page.contains("linear: other ✗"));
+    assert!(page.contains("LKDL ✓") && page.contains("other ✗"));
     let mut ids: Vec<&str> =
         page.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
     let count = ids.len();
@@ -123,7 +126,7 @@ fn a_demonstration_without_extras_is_a_page_too() {
 fn plots_are_files_of_their_own() {
     let svgs = report("LKDL").svgs().unwrap();
     let names: Vec<&str> = svgs.iter().map(|(name, _)| name.as_str()).collect();
-    let expected = "accuracy-noise accuracy-missing sparsity-1 sparsity-2 sparsity-3 residuals-1 \
+    let expected = "accuracy-noise accuracy-missing sparsity-1 sparsity-2 sparsity-3 residuals-1-1 \
                     times atoms-1";
     assert_eq!(names.join(" "), expected);
 }
