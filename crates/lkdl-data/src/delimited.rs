@@ -18,6 +18,7 @@
 use crate::compressed;
 use crate::dataset::MAX_ENTRIES;
 use crate::error::DataError;
+use crate::label_column::{column_number, label_column};
 use crate::options::ReadOptions;
 use crate::table::{Labels, Table, check_writable, write_number};
 use csv::StringRecord;
@@ -27,8 +28,6 @@ use std::path::Path;
 
 /// The most kinds of whole numbers that are taken for classes without being told.
 pub const MAX_CLASSES: usize = 256;
-
-const LABEL_NAMES: [&str; 5] = ["label", "class", "target", "labels", "y"];
 
 /// Reads the file, plain or compressed, with cells between `separator`s.
 pub(crate) fn read(file: &Path, separator: u8, options: &ReadOptions) -> Result<Table, DataError> {
@@ -143,16 +142,10 @@ impl Columns {
             let fix = "name the column, or drop it if it only counts the lines";
             return Err(DataError::format(file, problem, fix));
         }
-        let (candidate, certain) = match named {
-            _ if options.unlabelled => (None, true),
-            Some(label) => match columns.position(label).or(by_number) {
-                Some(column) => (Some(column), true),
-                None => return Err(columns.no_such(label, file)),
-            },
-            None => match LABEL_NAMES.iter().find_map(|name| columns.position(name)) {
-                Some(column) => (Some(column), true),
-                None => (outside, false),
-            },
+        let chosen = label_column(columns.names.as_deref(), n_columns, file, options)?;
+        let (candidate, certain) = match chosen {
+            Some(column) => (Some(column), true),
+            None => (outside, options.unlabelled),
         };
         if certain && candidate.is_some() && n_columns < 2 {
             let problem = "one column, which is the label";
@@ -162,41 +155,12 @@ impl Columns {
         Ok((Self { candidate, certain, ..columns }, is_header))
     }
 
-    fn position(&self, wanted: &str) -> Option<usize> {
-        let names = self.names.as_ref()?;
-        let exact = names.iter().position(|name| name == wanted);
-        exact.or_else(|| names.iter().position(|name| name.eq_ignore_ascii_case(wanted)))
-    }
-
-    fn no_such(&self, label: &str, file: &Path) -> DataError {
-        /// How many names a message shows.
-        const SHOWN: usize = 10;
-        let known = match &self.names {
-            None => format!("a file of {} columns without header", self.n_columns),
-            Some(names) => {
-                // the last ones: labels are rarely among the first of many
-                let shown = &names[names.len().saturating_sub(SHOWN)..];
-                let dots = if names.len() > SHOWN { "…, " } else { "" };
-                format!("the columns {dots}{}", shown.join(", "))
-            }
-        };
-        let problem = format!("no label column {label} in {known}");
-        DataError::format(file, problem, "name a column, or give its number from 0")
-    }
-
     fn call(&self, column: usize) -> String {
         match self.names.as_ref().and_then(|names| names.get(column)) {
             Some(name) => format!("column {column} ({name})"),
             None => format!("column {column}"),
         }
     }
-}
-
-/// A column's number from 0, or from the end if negative.
-fn column_number(label: &str, n_columns: usize) -> Option<usize> {
-    let number: isize = label.trim().parse().ok()?;
-    let column = if number < 0 { n_columns.checked_add_signed(number)? } else { number as usize };
-    (column < n_columns).then_some(column)
 }
 
 /// Many texts in one.

@@ -5,7 +5,7 @@ use crate::format::{Compression, Format};
 use crate::options::ReadOptions;
 use crate::svmlight::{self, SvmlightParams};
 use crate::table::Table;
-use crate::{atomic, compressed, delimited, idx_pair, images, npy, npz};
+use crate::{atomic, compressed, delimited, hdf5, idx_pair, images, matlab, npy, npz, parquet};
 use std::io::Write;
 use std::path::Path;
 
@@ -26,9 +26,9 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Table, DataError> {
         }
         Format::Idx => idx_pair::read(path, options),
         Format::Images => images::read(path, options),
-        Format::Matlab | Format::Hdf5 | Format::Parquet => {
-            Err(DataError::Unsupported { file: path.into(), format, action: "read" })
-        }
+        Format::Matlab => matlab::read(path, options),
+        Format::Hdf5 => hdf5::read(path, options),
+        Format::Parquet => parquet::read(path, options),
     }
 }
 
@@ -53,6 +53,8 @@ pub fn write(
         Format::Csv => delimited::write(out, table, b','),
         Format::Tsv => delimited::write(out, table, b'\t'),
         Format::Svmlight => svmlight::write(out, table),
+        Format::Matlab => matlab::write(out, table),
+        Format::Parquet => parquet::write(out, table),
         _ => Err(DataError::Unsupported { file: path.into(), format, action: "written" }),
     };
     match format {

@@ -27,15 +27,19 @@ mod esl;
 mod file;
 mod folders;
 mod format;
+mod hdf5;
 pub mod idx;
 mod idx_pair;
 mod images;
+mod label_column;
 mod labels;
 mod mapped;
+mod matlab;
 mod named;
 mod npy;
 mod npz;
 mod options;
+mod parquet;
 mod random;
 #[cfg(test)]
 mod scratch;
@@ -43,6 +47,7 @@ mod sparse;
 mod split;
 pub mod svmlight;
 mod table;
+mod variables;
 
 pub use argument::DataArgument;
 pub use corrupt::Corruption;

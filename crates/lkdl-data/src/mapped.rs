@@ -24,6 +24,12 @@ impl Deref for Bytes {
     }
 }
 
+impl AsRef<[u8]> for Bytes {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
 /// The bytes of `file`, plain or compressed.
 pub(crate) fn bytes(file: &Path) -> Result<Bytes, DataError> {
     let (mut plain, size) = compressed::open_plain(file)?;
