@@ -12,7 +12,7 @@ use lkdl::map::fastfood::{FastfoodBlock, FastfoodMap};
 use lkdl::map::fourier::FourierMap;
 use lkdl::prepare::{FittedStep, Preparation, PrepareParams, Step};
 use lkdl::{FeatureMap, Kernel, Lkdl, Panel, map::NystroemMap};
-use safetensors::SafeTensors;
+use safetensors::{SafeTensorError, SafeTensors};
 use serde_json::Value;
 
 /// A model and what its file says of it.
@@ -41,8 +41,12 @@ pub enum AnyModel {
 
 /// Reads a model file.
 pub fn from_bytes(bytes: &[u8]) -> Result<AnyModel, ModelError> {
-    let (_, header) = SafeTensors::read_metadata(bytes)
-        .map_err(|error| ModelError::NotAModel { problem: error.to_string() })?;
+    let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| match error {
+        SafeTensorError::MetadataIncompleteBuffer => {
+            ModelError::Damaged { problem: "it is not as long as its header says".into() }
+        }
+        error => ModelError::NotAModel { problem: error.to_string() },
+    })?;
     let text = header.metadata().as_ref().and_then(|entries| entries.get(KEY));
     let text = text.ok_or_else(|| ModelError::NotAModel {
         problem: format!("it has no metadata entry \"{KEY}\""),

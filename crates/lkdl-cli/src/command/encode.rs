@@ -20,7 +20,7 @@ Example: lkdl encode model.safetensors usps:test -o codes.npz";
 
 /// Sparse codes over a model's dictionaries
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{DATA_HELP}"))]
+#[command(after_help = format!("{EXAMPLES}\n\n{DATA_HELP}"))]
 pub struct EncodeArgs {
     /// A model of `lkdl fit`
     model: PathBuf,

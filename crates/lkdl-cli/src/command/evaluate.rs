@@ -21,7 +21,7 @@ Example: lkdl evaluate model.safetensors usps:test --json";
 
 /// Accuracy of a model on labelled data
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{DATA_HELP}"))]
+#[command(after_help = format!("{EXAMPLES}\n\n{DATA_HELP}"))]
 pub struct EvaluateArgs {
     /// A model of `lkdl fit`
     model: PathBuf,

@@ -24,7 +24,7 @@ Examples:
 
 /// Learn a model from labelled data
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{DATA_HELP}"))]
+#[command(after_help = format!("{EXAMPLES}\n\n{DATA_HELP}"))]
 pub struct FitArgs {
     #[command(flatten)]
     data: DataFlags,

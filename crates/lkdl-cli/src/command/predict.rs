@@ -23,7 +23,7 @@ Examples:
 
 /// Label samples
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{DATA_HELP}"))]
+#[command(after_help = format!("{EXAMPLES}\n\n{DATA_HELP}"))]
 pub struct PredictArgs {
     /// A model of `lkdl fit`
     model: PathBuf,

@@ -19,7 +19,7 @@ Example: lkdl transform model.safetensors usps:train -o virtual.npz";
 
 /// Virtual samples of a model's kernel map
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{DATA_HELP}"))]
+#[command(after_help = format!("{EXAMPLES}\n\n{DATA_HELP}"))]
 pub struct TransformArgs {
     /// A model of `lkdl fit`
     model: PathBuf,

@@ -61,7 +61,7 @@ pub struct KernelFlags {
     #[arg(long, value_name = "B", default_value_t = 0.0, allow_hyphen_values = true)]
     pub offset: f64,
     /// Width of the Gaussian or exponential kernel: a number, `median`, or `0.5median`
-    #[arg(long, value_name = "WIDTH", default_value = "median")]
+    #[arg(long, value_name = "WIDTH", default_value = "median", allow_hyphen_values = true)]
     pub sigma: Width,
     /// Rate of the Laplacian or chi2 kernel, or scale of the sigmoid [default: 1/median distance]
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
