@@ -134,6 +134,12 @@ impl Failure {
     }
 }
 
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
 impl From<LkdlError> for Failure {
     fn from(error: LkdlError) -> Self {
         use LkdlError as E;

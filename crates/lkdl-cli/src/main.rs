@@ -14,6 +14,7 @@ mod model_file;
 mod scores;
 mod stages;
 mod table;
+mod tune;
 
 use clap::{ColorChoice, FromArgMatches};
 use failure::Failure;

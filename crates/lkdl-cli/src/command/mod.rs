@@ -8,11 +8,12 @@ mod data;
 mod demo;
 mod encode;
 mod evaluate;
-mod fit;
+pub mod fit;
 mod inspect;
 mod man;
 mod predict;
 mod transform;
+mod tune;
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -24,6 +25,7 @@ pub enum Command {
     Bench(bench::BenchArgs),
     Data(data::DataArgs),
     Fit(Box<fit::FitArgs>),
+    Tune(tune::TuneArgs),
     Evaluate(evaluate::EvaluateArgs),
     Predict(predict::PredictArgs),
     Transform(transform::TransformArgs),
@@ -40,6 +42,7 @@ pub fn run(command: Command, context: &Context) -> Result<(), Failure> {
         Command::Bench(args) => bench::run(args, context),
         Command::Data(args) => data::run(&args, context),
         Command::Fit(args) => fit::run(&args, context),
+        Command::Tune(args) => tune::run(args, context),
         Command::Evaluate(args) => evaluate::run(&args, context),
         Command::Predict(args) => predict::run(&args, context),
         Command::Transform(args) => transform::run(&args, context),
