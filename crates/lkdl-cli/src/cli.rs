@@ -110,10 +110,9 @@ fn first_page(command: &clap::Command) -> String {
         ("--json, -q/--quiet", "results as JSON; no progress, notes or warnings"),
         ("--seed N, --threads N", "one seed gives the same bits for any number of threads"),
         ("--config FILE", "settings in TOML; flags > environment > file > defaults"),
-        ("--data-dir DIR", "where named sets are, or LKDL_DATA_DIR"),
-        ("--force", "overwrite outputs that exist"),
+        ("--data-dir DIR, --force", "where named sets are; overwrite outputs that exist"),
     ] {
-        page += &line(flags, 21, about);
+        page += &line(flags, 23, about);
     }
     page += "\n";
     page += &title("Examples");
