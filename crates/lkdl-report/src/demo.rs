@@ -324,12 +324,12 @@ fn level_label(corruption: &str) -> &'static str {
     }
 }
 
-/// A level of corruption, to go on a sentence.
+/// A level of corruption, to go on a sentence. Numbers keep to their signs and units.
 fn condition(corruption: &str, level: f64) -> String {
     match corruption {
         _ if level == 0.0 => "clean samples".into(),
-        "noise" => format!("Gaussian noise, σ = {level}"),
-        "missing" => format!("{:.0} % of the pixels missing", 100.0 * level),
+        "noise" => format!("Gaussian noise, σ\u{a0}=\u{a0}{level}"),
+        "missing" => format!("{:.0}\u{a0}% of the pixels missing", 100.0 * level),
         other => format!("{} at {level}", words(other)),
     }
 }

@@ -202,11 +202,12 @@ impl Chart for LineChart {
     fn table(&self) -> Table {
         let levels = self.levels();
         let x = Axis::through(&levels);
+        let spreads = self.points().any(|p| p.spread > 0.0);
         let cell = |series: &Series, level: f64| {
             let point = series.points.iter().find(|p| p.x == level);
-            point.map_or("–".into(), |p| match p.spread {
-                0.0 => format!("{:.2}", p.y),
-                spread => format!("{:.2} ± {spread:.2}", p.y),
+            point.map_or("–".into(), |p| match spreads {
+                true => format!("{:.2} ± {:.2}", p.y, p.spread),
+                false => format!("{:.2}", p.y),
             })
         };
         let row = |level: &f64| {

@@ -72,7 +72,7 @@ fn headline(report: &DemoReport) -> String {
         return report.dataset.clone();
     };
     format!(
-        "With {level}, {} still recognises {:.0} % of the digits, {} {:.0} %. Both learned from clean \
+        "With {level}, {} still recognises {:.0}\u{a0}% of the digits, {} {:.0}\u{a0}%. Both learned from clean \
          samples, with the same number of atoms and the same sparsity; the kernel map is all that \
          differs.",
         ours.method,

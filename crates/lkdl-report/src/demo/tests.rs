@@ -81,7 +81,7 @@ fn the_page_has_all_sections_and_a_table_behind_every_chart() {
     // and one for all results
     assert_eq!(page.matches("<details>").count(), charts + 1);
     assert_eq!(page.matches("<img ").count(), page.matches(" alt=\"").count());
-    assert!(page.contains("With 70 % of the pixels missing, LKDL still recognises 70 %"));
+    assert!(page.contains("With 70\u{a0}% of the pixels missing, LKDL still recognises 70\u{a0}%"));
     assert!(page.contains("lkdl demo --title LKDL") && page.contains("b508"));
     assert!(page.contains("LKDL ✓") && page.contains("other ✗"));
     let mut ids: Vec<&str> =
