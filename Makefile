@@ -1,17 +1,22 @@
 .PHONY: help test test-browser lint doc bench
 
 EXAMPLES := quickstart kernelize custom_kernel
+TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-test: ## all tests: units, invariants, real data (LKDL_DATA_DIR), documentation, examples
+test: ## all tests: units, invariants, real data (LKDL_DATA_DIR), documentation, examples, files
 	cargo test --workspace --tests --benches
 	cargo test --workspace --doc
 	cargo build --profile test -p lkdl $(addprefix --example ,$(EXAMPLES))
 	@set -e; for example in $(EXAMPLES); do \
 		echo "== $$example"; cargo run --quiet --profile test -p lkdl --example $$example; \
 	done
+	cargo build --profile test -p lkdl-cli
+	@test -d $(TARGET)/venv || python3 -m venv $(TARGET)/venv
+	@$(TARGET)/venv/bin/pip install --quiet --disable-pip-version-check -r tests/python/requirements.txt
+	$(TARGET)/venv/bin/python tests/python/files.py $(TARGET)/debug/lkdl
 
 test-browser: ## a demonstration's page in headless Chromium; screenshots in target/browser
 	tests/browser/run
