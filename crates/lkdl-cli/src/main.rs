@@ -8,6 +8,7 @@ mod context;
 mod data_flags;
 mod failure;
 mod fetch;
+mod folds;
 mod interrupt;
 mod method;
 mod model_file;

@@ -3,13 +3,14 @@
 use crate::context::Context;
 use crate::data_flags::{DATA_HELP, DataFlags};
 use crate::failure::Failure;
+use crate::folds::{Folds, indices};
 use crate::method::{MethodFlags, Precision};
 use crate::model_file;
 use crate::scores::Spread;
 use crate::stages::{StageTime, Stages};
 use clap::Args;
 use lkdl::{FeatureMap, MemoryPlan};
-use lkdl_data::{Dataset, stratified_folds};
+use lkdl_data::Dataset;
 use lkdl_model::{Card, DataRecord, Element, Pipeline};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -26,14 +27,14 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{DATA_HELP}"))]
 pub struct FitArgs {
-    #[command(flatten)]
-    data: DataFlags,
     /// The model file to write
     #[arg(long, short, value_name = "MODEL", required_unless_present = "folds")]
     output: Option<PathBuf>,
     /// First estimate the accuracy by cross-validation on so many folds
     #[arg(long, value_name = "N")]
     folds: Option<usize>,
+    #[command(flatten)]
+    data: DataFlags,
     #[command(flatten)]
     method: MethodFlags,
 }
@@ -45,13 +46,13 @@ struct Report {
     class_names: Vec<String>,
     settings: BTreeMap<String, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    folds: Option<Folds>,
+    folds: Option<FoldReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<ModelReport>,
 }
 
 #[derive(Serialize)]
-struct Folds {
+struct FoldReport {
     folds: usize,
     accuracy_mean: f64,
     accuracy_std: f64,
@@ -120,7 +121,7 @@ fn fit<T: Element>(
         format!("{}: {n} samples, {p} features, {classes} classes", args.data.data),
     )?;
     if let Some(folds) = args.folds {
-        let folds = cross_validate::<T>(&args.method, data, folds, context)?;
+        let folds = cross_validate(&args.method, data, folds, context)?;
         let (mean, std) = (100.0 * folds.accuracy_mean, 100.0 * folds.accuracy_std);
         let text = format!("accuracy {mean:.2} ± {std:.2} % over {} folds", folds.folds);
         say(context, "folds", &seconds(folds.seconds), text)?;
@@ -139,7 +140,7 @@ fn fit_and_save<T: Element>(
     report: &mut Report,
     context: &Context,
 ) -> Result<ModelReport, Failure> {
-    let labels: Vec<usize> = data.labels.iter().map(|&label| label as usize).collect();
+    let labels = indices(data);
     let samples = data.convert::<T>();
     let recipe = args.method.recipe(samples.as_ref(), &data.class_counts(), context.seed)?;
     let plan = recipe.params.memory_plan::<T>(data.n_features(), &data.class_counts())?;
@@ -179,45 +180,25 @@ fn fit_and_save<T: Element>(
     })
 }
 
-/// Accuracy on each of `folds` parts of the data by a model of the others.
-fn cross_validate<T: Element>(
+/// Accuracy on each of `count` parts of the data by a model of the others.
+fn cross_validate(
     method: &MethodFlags,
     data: &Dataset,
-    folds: usize,
+    count: usize,
     context: &Context,
-) -> Result<Folds, Failure> {
+) -> Result<FoldReport, Failure> {
     let start = Instant::now();
-    let splits = stratified_folds(&data.labels, folds, context.seed)?;
-    let bar = context.progress("folds", splits.len() as u64);
-    let mut accuracies = Vec::new();
-    for split in &splits {
-        let (train, test) = (data.subset(&split.train)?, data.subset(&split.test)?);
-        let (model, _) = train_quietly::<T>(method, &train, context.seed)?;
-        let labels: Vec<usize> = test.labels.iter().map(|&label| label as usize).collect();
-        accuracies.push(model.predict(test.convert::<T>().as_ref())?.accuracy(&labels)?);
-        bar.inc(1);
-    }
+    let bar = context.progress("folds", count as u64);
+    let accuracies = Folds::new(data, count, context.seed)?.accuracies(method, &bar)?;
     bar.finish_and_clear();
     let Spread { mean, std } = Spread::of(&accuracies);
-    Ok(Folds {
-        folds,
+    Ok(FoldReport {
+        folds: count,
         accuracy_mean: mean,
         accuracy_std: std,
         accuracies,
         seconds: start.elapsed().as_secs_f64(),
     })
-}
-
-/// A model of all of `data`, and the settings it was made with.
-pub fn train_quietly<T: Element>(
-    method: &MethodFlags,
-    data: &Dataset,
-    seed: u64,
-) -> Result<(Pipeline<T>, BTreeMap<String, String>), Failure> {
-    let samples = data.convert::<T>();
-    let labels: Vec<usize> = data.labels.iter().map(|&label| label as usize).collect();
-    let recipe = method.recipe(samples.as_ref(), &data.class_counts(), seed)?;
-    Ok((recipe.params.fit(samples.as_ref(), &labels)?, recipe.settings))
 }
 
 /// One line of the account: what, how long, what came of it.

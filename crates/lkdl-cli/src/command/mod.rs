@@ -8,7 +8,7 @@ mod data;
 mod demo;
 mod encode;
 mod evaluate;
-pub mod fit;
+mod fit;
 mod inspect;
 mod man;
 mod predict;

@@ -27,14 +27,14 @@ Examples:
 pub struct PredictArgs {
     /// A model of `lkdl fit`
     model: PathBuf,
-    #[command(flatten)]
-    data: DataFlags,
     /// Where to write [default: stdout]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// How to write [default: from the output's ending, or csv]
     #[arg(long, value_enum)]
     format: Option<Shape>,
+    #[command(flatten)]
+    data: DataFlags,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

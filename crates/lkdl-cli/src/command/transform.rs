@@ -23,11 +23,11 @@ Example: lkdl transform model.safetensors usps:train -o virtual.npz";
 pub struct TransformArgs {
     /// A model of `lkdl fit`
     model: PathBuf,
-    #[command(flatten)]
-    data: DataFlags,
     /// The file to write; its ending says how (.npy, .npz, .csv, .mat, .parquet, …)
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
+    #[command(flatten)]
+    data: DataFlags,
 }
 
 #[derive(Serialize)]

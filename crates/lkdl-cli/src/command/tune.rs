@@ -3,14 +3,15 @@
 use crate::context::Context;
 use crate::data_flags::{DATA_HELP, DataFlags};
 use crate::failure::Failure;
+use crate::folds::Folds;
 use crate::scores::Spread;
 use crate::table::{Align, Table};
 use crate::tune::fixed::{Fixed, method_flags};
-use crate::tune::folds::Folds;
 use crate::tune::log::{Key, Log, Trial};
 use crate::tune::space::{Settings, Space};
 use crate::tune::{Budget, End, Session, Tuned};
 use clap::Args;
+use indicatif::ProgressBar;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -85,7 +86,8 @@ pub fn run(args: TuneArgs, context: &Context) -> Result<(), Failure> {
     let (log, logged) = Log::open(&log_path, &key)?;
 
     let bar = context.progress("trials", args.budget as u64);
-    let evaluate = |settings: &Settings| folds.accuracies(settings);
+    let unseen = ProgressBar::hidden(); // the bar counts trials
+    let evaluate = |settings: &Settings| folds.accuracies(&method_flags(settings)?, &unseen);
     let report = |number: usize, trial: &Trial, logged: bool| {
         let from = if logged { ", from the log" } else { "" };
         bar.suspend(|| context.note(format!("trial {number}: {}{from}", line(trial))));

@@ -1,11 +1,10 @@
 //! Search for the settings of `fit` that classify best, by k-fold cross-validation.
 //!
 //! [`space`] says what can be tried and [`search`] in which order; [`Session`] tries it, and keeps
-//! every trial in a [`log`] that a later run goes on from; [`folds`] fits and tests, by the flags of
-//! `fit` ([`fixed`]).
+//! every trial in a [`log`] that a later run goes on from; [`folds`](crate::folds) fits and tests,
+//! by the flags of `fit` ([`fixed`]).
 
 pub mod fixed;
-pub mod folds;
 pub mod log;
 pub mod search;
 pub mod space;

@@ -1,5 +1,6 @@
-use super::folds::Folds;
+use super::fixed::method_flags;
 use super::*;
+use crate::folds::Folds;
 use faer::Mat;
 use lkdl_data::Dataset;
 use std::cell::Cell;
@@ -132,7 +133,8 @@ fn the_kernel_that_separates_is_found_on_real_folds() {
     let fixed = fixed.map(|(flag, value)| (flag.to_string(), value.to_string())).into();
     let kernels = ["linear".to_string(), "polynomial".to_string()];
     let space = Space::new(&kernels, fixed, folds.n_training(), 2, folds.class_size()).unwrap();
-    let evaluate = |settings: &Settings| folds.accuracies(settings);
+    let bar = indicatif::ProgressBar::hidden();
+    let evaluate = |settings: &Settings| folds.accuracies(&method_flags(settings)?, &bar);
     let report = |_: usize, _: &Trial, _: bool| {};
     let session = Session {
         space: &space,

@@ -255,6 +255,15 @@ pub(crate) fn largest_magnitude<T: Real, S: Simd>(simd: S, alpha: &[T]) -> T {
     reduce_peaks(simd, peaks)
 }
 
+/// Whether any lane is at least the threshold's. Only this is read from a mask: pulp 0.22 counts
+/// the lanes of an AVX-512 mask from the wrong end, so the entry is looked up in memory.
+#[inline(always)]
+fn any_reaches<T: Real, S: Simd>(simd: S, values: T::SimdVec<S>, threshold: T::SimdVec<S>) -> bool {
+    let ctx = &T::simd_ctx(simd);
+    let reached = T::simd_greater_than_or_equal(ctx, values, threshold);
+    T::simd_first_true_mask(ctx, reached) < lanes::<T, S>()
+}
+
 /// The lowest index with |α_i| = peak, up to the rounding that separates copies of an atom.
 #[inline(always)]
 fn first_with_magnitude<T: Real, S: Simd>(simd: S, alpha: &[T], peak: T) -> Option<usize> {
@@ -262,13 +271,22 @@ fn first_with_magnitude<T: Real, S: Simd>(simd: S, alpha: &[T], peak: T) -> Opti
     let tied = T::of(peak.wide() * (1.0 - TIE_EPS * T::EPS));
     let threshold = T::simd_splat(ctx, &tied);
     let lanes = lanes::<T, S>();
-    for (i, &v) in T::as_simd::<S>(alpha).0.iter().enumerate() {
-        let reached = T::simd_greater_than_or_equal(ctx, T::simd_abs1(ctx, v), threshold);
-        // Only "is any lane set" is read from the mask: pulp 0.22 counts the lanes of an AVX-512
-        // mask from the wrong end, so the lane is looked up in memory.
-        if T::simd_first_true_mask(ctx, reached) < lanes {
-            let vector = &alpha[i * lanes..(i + 1) * lanes];
-            return vector.iter().position(|v| Float::abs(*v) >= tied).map(|u| i * lanes + u);
+    for (i, vectors) in T::as_simd::<S>(alpha).0.as_chunks::<UNROLL>().0.iter().enumerate() {
+        let mut largest = T::simd_abs1(ctx, vectors[0]);
+        for u in 1..UNROLL {
+            let magnitude = T::simd_abs1(ctx, vectors[u]);
+            let larger = T::simd_greater_than(ctx, magnitude, largest);
+            largest = T::simd_select(ctx, larger, magnitude, largest);
+        }
+        if !any_reaches::<T, S>(simd, largest, threshold) {
+            continue;
+        }
+        for u in 0..UNROLL {
+            if any_reaches::<T, S>(simd, T::simd_abs1(ctx, vectors[u]), threshold) {
+                let start = (i * UNROLL + u) * lanes;
+                let vector = &alpha[start..start + lanes];
+                return vector.iter().position(|v| Float::abs(*v) >= tied).map(|at| start + at);
+            }
         }
     }
     None

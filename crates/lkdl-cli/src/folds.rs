@@ -1,10 +1,8 @@
 //! Stratified folds: fit on all but one, test on that one, for each.
 
-use super::fixed::method_flags;
-use super::space::Settings;
-use crate::command::fit::train_quietly;
 use crate::failure::Failure;
 use crate::method::{MethodFlags, Precision};
+use indicatif::ProgressBar;
 use lkdl_data::{Dataset, Split, stratified_folds};
 use lkdl_model::Element;
 
@@ -46,22 +44,34 @@ impl<'a> Folds<'a> {
         largest - largest.div_ceil(self.splits.len())
     }
 
-    /// The accuracy of every fold.
-    pub fn accuracies(&self, settings: &Settings) -> Result<Vec<f64>, Failure> {
-        let flags = method_flags(settings)?;
+    /// The accuracy of every fold; `bar` moves one step with each.
+    pub fn accuracies(&self, flags: &MethodFlags, bar: &ProgressBar) -> Result<Vec<f64>, Failure> {
         match flags.precision {
-            Precision::F32 => self.accuracies_in::<f32>(&flags),
-            Precision::F64 => self.accuracies_in::<f64>(&flags),
+            Precision::F32 => self.accuracies_in::<f32>(flags, bar),
+            Precision::F64 => self.accuracies_in::<f64>(flags, bar),
         }
     }
 
-    fn accuracies_in<T: Element>(&self, flags: &MethodFlags) -> Result<Vec<f64>, Failure> {
+    fn accuracies_in<T: Element>(
+        &self,
+        flags: &MethodFlags,
+        bar: &ProgressBar,
+    ) -> Result<Vec<f64>, Failure> {
         let fold = |split: &Split| {
             let (train, test) = (self.set.subset(&split.train)?, self.set.subset(&split.test)?);
-            let (model, _) = train_quietly::<T>(flags, &train, self.seed)?;
-            let truth: Vec<usize> = test.labels.iter().map(|&label| label as usize).collect();
-            Ok(model.predict(test.convert::<T>().as_ref())?.accuracy(&truth)?)
+            let samples = train.convert::<T>();
+            let recipe = flags.recipe(samples.as_ref(), &train.class_counts(), self.seed)?;
+            let model = recipe.params.fit(samples.as_ref(), &indices(&train))?;
+            let accuracy =
+                model.predict(test.convert::<T>().as_ref())?.accuracy(&indices(&test))?;
+            bar.inc(1);
+            Ok(accuracy)
         };
         self.splits.iter().map(fold).collect()
     }
+}
+
+/// Class indices as the engine counts them.
+pub fn indices(set: &Dataset) -> Vec<usize> {
+    set.labels.iter().map(|&label| label as usize).collect()
 }
