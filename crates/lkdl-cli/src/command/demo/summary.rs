@@ -149,7 +149,7 @@ fn parameters(experiment: &Experiment) -> Vec<(String, String)> {
                 p.kernel, p.degree, p.landmarks, p.rank
             ),
         ),
-        ("how they were chosen", "the kernel and the preparation are those of the paper's experiments; atoms and sparsity by the accuracy on clean samples, where both methods are equally good".into()),
+        ("how they were chosen", "the kernel and the preparation are those of the paper's experiments; with these atoms and this sparsity both methods are about equally good on clean samples; the lead depends on the sparsity, as shown above".into()),
         ("corruption", "test samples only, before preparation: Gaussian noise is added to pixels in [−1, 1]; missing pixels become 0, mid-grey".into()),
     ];
     words.map(|(name, value)| (name.to_string(), value)).into()
