@@ -20,7 +20,7 @@ fn run<T: Real>(criterion: &mut Criterion) {
             ("gaussian", Kernel::Gaussian { sigma: 1.0 }),
         ] {
             let panel = Panel::new(&kernel, Y.as_ref()).unwrap();
-            let map = NystroemMap::from_parts(panel, P.as_ref(), &[]).unwrap();
+            let map = NystroemMap::from_parts(panel, P.as_ref(), &[], &[]).unwrap();
             let id = format!("projection/{name},p={p},c={c},k={k},n={n},{}", T::NAME);
             criterion
                 .bench_function(&id, |bencher| bencher.iter(|| map.transform(X.as_ref()).unwrap()));
