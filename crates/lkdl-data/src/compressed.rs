@@ -1,7 +1,7 @@
 //! Files that may be compressed: gzip, bzip2 and Zstandard are known by their first bytes when
 //! read, whatever the name, and by the name's ending when written.
 //!
-//! What comes out of a small file is bounded: see [`Limit`].
+//! What comes out of a small file is bounded: see `Limit`.
 
 use crate::error::DataError;
 use crate::format::Compression;

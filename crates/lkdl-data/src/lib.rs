@@ -1,7 +1,7 @@
 //! Data for linearized kernel dictionary learning: readers, an embedded set of digits, corruption
 //! of samples and stratified splits.
 //!
-//! [`read`] and [`write`] move a [`Table`] (samples as columns in `f64`, class names) between
+//! [`read`] and [`write()`] move a [`Table`] (samples as columns in `f64`, class names) between
 //! files; a [`Dataset`] is a table whose labels are known to be there, as class indices.
 //! [`Dataset::convert`] rounds the samples to the precision a fit works in.
 //!
