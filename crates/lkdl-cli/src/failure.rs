@@ -77,6 +77,10 @@ impl Failure {
                 Self::new(Kind::Silent, "") // `-o /dev/stdout | head`
             }
             DataError::Io { .. } => Self::new(Kind::Output, error),
+            // the name of an output asks for a format that is not written
+            DataError::Format { .. } | DataError::Unsupported { .. } => {
+                Self::new(Kind::Usage, error)
+            }
             _ => error.into(),
         }
     }
@@ -143,7 +147,8 @@ impl std::fmt::Display for Failure {
 impl From<LkdlError> for Failure {
     fn from(error: LkdlError) -> Self {
         use LkdlError as E;
-        let kind = match error {
+        let kind = match &error {
+            E::InClass { source, .. } => Self::from(source.as_ref().clone()).kind,
             E::Parameter { .. } | E::Unsupported { .. } | E::Memory { .. } => Kind::Usage,
             E::Empty { .. }
             | E::NonFinite { .. }
@@ -184,6 +189,10 @@ mod tests {
         DataError::Io { file: "a".into(), source: kind.into(), fix }
     }
 
+    fn in_class(source: LkdlError) -> LkdlError {
+        LkdlError::InClass { class: 1, source: Box::new(source) }
+    }
+
     #[test]
     fn codes_follow_who_is_at_fault() {
         let codes = [
@@ -195,6 +204,7 @@ mod tests {
             (Failure::stdout(&ErrorKind::BrokenPipe.into()), 0),
             (LkdlError::parameter("rank", 0, "at least 1").into(), 2),
             (LkdlError::AllZero { what: "samples" }.into(), 3),
+            (in_class(LkdlError::AllZero { what: "samples" }).into(), 3),
             (LkdlError::NoConvergence { what: "svd" }.into(), 1),
             (LkdlError::Cancelled.into(), INTERRUPTED),
             (DataError::Exists { file: "a".into() }.into(), 4),

@@ -46,6 +46,11 @@ impl<'a> Folds<'a> {
 
     /// The accuracy of every fold; `bar` moves one step with each.
     pub fn accuracies(&self, flags: &MethodFlags, bar: &ProgressBar) -> Result<Vec<f64>, Failure> {
+        if flags.is_precomputed() {
+            return Err(Failure::usage(
+                "folds of a precomputed kernel would need its rows split too; split it yourself",
+            ));
+        }
         match flags.precision {
             Precision::F32 => self.accuracies_in::<f32>(flags, bar),
             Precision::F64 => self.accuracies_in::<f64>(flags, bar),

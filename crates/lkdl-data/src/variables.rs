@@ -409,7 +409,8 @@ pub(crate) fn lines(letters: &[char], n_rows: usize) -> Option<Vec<String>> {
     match n_rows {
         0 => Some(Vec::new()),
         1 => Some(vec![letters.iter().collect()]),
-        _ if letters.len().is_multiple_of(n_rows) => {
+        // rows without letters are not counted out: a shape may claim billions of them
+        _ if !letters.is_empty() && letters.len().is_multiple_of(n_rows) => {
             let line = |row| letters.iter().skip(row).step_by(n_rows).collect::<String>();
             let trimmed = |row| line(row).trim_end_matches([' ', '\0']).to_string();
             Some((0..n_rows).map(trimmed).collect())

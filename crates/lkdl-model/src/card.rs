@@ -66,8 +66,7 @@ pub(crate) struct Metadata {
 /// A kernel and its parameters, in words.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
-#[allow(missing_docs)] // the fields of `Kernel`
-pub enum KernelRecord {
+pub(crate) enum KernelRecord {
     /// See [`Kernel::Linear`].
     Linear,
     /// See [`Kernel::Polynomial`].

@@ -30,7 +30,7 @@ mod read;
 mod tensors;
 mod write;
 
-pub use card::{Card, ClassHistory, DataRecord, KernelRecord};
+pub use card::{Card, ClassHistory, DataRecord};
 pub use element::Element;
 pub use error::ModelError;
 pub use read::{AnyModel, SavedModel, from_bytes};

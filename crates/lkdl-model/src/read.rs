@@ -1,6 +1,6 @@
 //! A fitted pipeline from the bytes of a file.
 
-use crate::card::{Card, ClassHistory, KernelRecord, Metadata};
+use crate::card::{Card, ClassHistory, Metadata};
 use crate::element::Element;
 use crate::error::ModelError;
 use crate::tensors::{Source, checksum};
@@ -212,11 +212,4 @@ fn learned<T: Element>(
         n_replaced: history.map_or(0, |h| h.n_replaced),
         warnings: Vec::new(),
     })
-}
-
-impl KernelRecord {
-    /// The kernel it records.
-    pub fn kernel(&self) -> Kernel {
-        Kernel::from(self)
-    }
 }

@@ -91,6 +91,9 @@ impl Source<'_> {
         if view.shape().len() != dims {
             return Err(wrong(format!("has {} dimensions, not {dims}", view.shape().len())));
         }
+        if view.shape().contains(&0) {
+            return Err(wrong(format!("is empty ({:?})", view.shape())));
+        }
         Ok(view)
     }
 

@@ -156,6 +156,24 @@ fn other_files_are_told_apart() {
 }
 
 #[test]
+fn a_tensor_without_entries_is_refused_whatever_its_shape_claims() {
+    let bytes = to_bytes(&fitted::<f64>(MapParams::None, "none"), &card()).unwrap();
+    let tensors = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+    let (_, header) = safetensors::SafeTensors::read_metadata(&bytes).unwrap();
+    let mut entries = header.metadata().clone().unwrap();
+    let mut outer: serde_json::Value = serde_json::from_str(&entries["lkdl"]).unwrap();
+    let empty =
+        safetensors::tensor::TensorView::new(safetensors::Dtype::F64, vec![0, 1 << 50], &[]);
+    let other = tensors.tensor("dictionary.1").unwrap();
+    let views = vec![("dictionary.0", empty.unwrap()), ("dictionary.1", other)];
+    outer["checksum"] = crate::tensors::checksum(&outer["model"].to_string(), views.clone()).into();
+    entries.insert("lkdl".into(), outer.to_string());
+    let hostile = safetensors::serialize(views, Some(entries)).unwrap();
+    let error = from_bytes(&hostile).unwrap_err().to_string();
+    assert!(error.contains("dictionary.0 is empty"), "{error}");
+}
+
+#[test]
 fn a_file_cut_anywhere_is_an_error() {
     let bytes = to_bytes(&fitted::<f32>(MapParams::None, "none"), &card()).unwrap();
     for end in 0..bytes.len() {
@@ -167,12 +185,17 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
     #[test]
     fn a_flipped_bit_is_found(place in 0.0..1.0f64, bit in 0..8u32) {
-        let mut bytes = to_bytes(&fitted::<f32>(maps()[1].clone(), "none"), &card()).unwrap();
+        let original = to_bytes(&fitted::<f32>(maps()[1].clone(), "none"), &card()).unwrap();
+        let mut bytes = original.clone();
         let at = (place * bytes.len() as f64) as usize;
         bytes[at] ^= 1 << bit;
         // a flip may turn a header's blank into another blank, never into another model
-        if let Ok(AnyModel::F32(saved)) = from_bytes(&bytes) {
-            prop_assert_eq!(saved.card, card());
+        match from_bytes(&bytes) {
+            Err(_) => {}
+            Ok(AnyModel::F32(saved)) => {
+                prop_assert_eq!(to_bytes(&saved.pipeline, &saved.card).unwrap(), original);
+            }
+            Ok(AnyModel::F64(_)) => prop_assert!(false, "another precision"),
         }
     }
 }

@@ -180,12 +180,13 @@ impl<M> LkdlParams<M> {
         let mut warnings: Vec<Warning> = prepared.warning().into_iter().collect();
         monitor.check()?;
         monitor.begin("landmarks", 0);
-        let map = map_params.fit(prepared.samples.as_ref())?;
+        let mut map = map_params.fit(prepared.samples.as_ref())?;
         monitor.check()?;
         monitor.begin("map", 0);
         // `consume` frees the prepared samples before training starts.
         let virtual_samples = map.consume(prepared.samples)?;
-        if let FeatureMap::Nystroem(map) = &map {
+        if let FeatureMap::Nystroem(map) = &mut map {
+            map.forget_budget();
             warnings.extend(map.warnings().iter().cloned());
         }
         let classifier = self.method.train_monitored(virtual_samples.as_ref(), labels, monitor)?;

@@ -72,7 +72,8 @@ fn encode<T: Element>(
     context: &Context,
 ) -> Result<Report, Failure> {
     let dictionary = dictionary(args, model)?;
-    let sparsity = args.sparsity.unwrap_or(model.pipeline.classifier().sparsity());
+    let usual = model.pipeline.classifier().sparsity().min(dictionary.ncols());
+    let sparsity = args.sparsity.unwrap_or(usual);
     let virtual_samples = model.pipeline.transform(table.convert::<T>().as_ref())?;
     let coder = BatchOmp::new(dictionary.as_ref())?;
     let encoded = coder.encode(virtual_samples.as_ref(), Target::Sparsity(sparsity))?;

@@ -15,6 +15,8 @@ use std::time::Instant;
 
 /// Classes of which a confusion matrix is still readable on a terminal.
 const MAX_SHOWN: usize = 20;
+/// Classes of which one fits in memory.
+const MAX_COUNTED: usize = 10_000;
 
 const EXAMPLES: &str = "\
 Example: lkdl evaluate model.safetensors usps:test --json";
@@ -79,6 +81,11 @@ fn evaluate<T: Element>(
     let predictions = model.pipeline.predict(samples.as_ref())?;
     let seconds = start.elapsed().as_secs_f64();
     let names = &model.card.class_names;
+    if names.len() > MAX_COUNTED {
+        let message =
+            format!("a model of {} classes has no confusion matrix to count", names.len());
+        return Err(Failure::input(message + "; use `lkdl predict`"));
+    }
     let pairs = truth.iter().copied().zip(predictions.labels.iter().copied());
     let n_wrong = pairs.clone().filter(|(truth, said)| truth != said).count();
     let confusion = Confusion::new(names.len(), pairs);

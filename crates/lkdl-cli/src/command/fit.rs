@@ -9,7 +9,7 @@ use crate::model_file;
 use crate::scores::Spread;
 use crate::stages::{StageTime, Stages};
 use clap::Args;
-use lkdl::{FeatureMap, MemoryPlan};
+use lkdl::{FeatureMap, LkdlError, MemoryPlan};
 use lkdl_data::Dataset;
 use lkdl_model::{Card, DataRecord, Element, Pipeline};
 use serde::Serialize;
@@ -146,7 +146,10 @@ fn fit_and_save<T: Element>(
     let plan = recipe.params.memory_plan::<T>(data.n_features(), &data.class_counts())?;
     say(context, "memory", "", planned(&plan))?;
     let stages = Stages::new(context);
-    let model = recipe.params.fit_monitored(samples.as_ref(), &labels, &stages)?;
+    let model = recipe
+        .params
+        .fit_monitored(samples.as_ref(), &labels, &stages)
+        .map_err(|error| named(error, &data.class_names))?;
     let stages = stages.finish();
     for stage in &stages {
         let text = outcome(stage.stage, &model, &report.settings);
@@ -199,6 +202,17 @@ fn cross_validate(
         accuracies,
         seconds: start.elapsed().as_secs_f64(),
     })
+}
+
+/// The error of a class, by its name and not by its index.
+fn named(error: LkdlError, class_names: &[String]) -> Failure {
+    match &error {
+        LkdlError::InClass { class, source } => {
+            let name = class_names.get(*class).map_or("?", String::as_str);
+            Failure::input(format!("class \"{name}\": {source}"))
+        }
+        _ => error.into(),
+    }
 }
 
 /// One line of the account: what, how long, what came of it.

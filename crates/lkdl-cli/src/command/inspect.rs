@@ -76,6 +76,7 @@ struct ClassFacts {
     error: Option<f64>,
     stop: String,
     n_replaced: usize,
+    warnings: Vec<String>,
 }
 
 /// Prints, draws and writes.
@@ -142,6 +143,7 @@ fn report<'a, T: Element>(args: &InspectArgs, model: &'a SavedModel<T>) -> Repor
             error: history.errors.last().copied(),
             stop: history.stop.clone(),
             n_replaced: history.n_replaced,
+            warnings: history.warnings.clone(),
         }
     };
     Report {
@@ -193,6 +195,11 @@ fn facts(report: &Report<'_>) -> Vec<(String, String)> {
     ]);
     for warning in report.warnings {
         facts.push(("warning", warning.clone()));
+    }
+    for class in &report.classes {
+        for warning in &class.warnings {
+            facts.push(("warning", format!("class {}: {warning}", class.name)));
+        }
     }
     facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
 }
@@ -255,6 +262,7 @@ fn drawable<T: Element>(
     for class in model.pipeline.classifier().learned() {
         let atoms = match model.pipeline.map() {
             FeatureMap::Identity => class.dictionary.clone(),
+            FeatureMap::Nystroem(map) if !map.panel().kernel().is_on_vectors() => return Ok(None),
             FeatureMap::Nystroem(map) => map.pre_images(class.dictionary.as_ref())?,
             _ => return Ok(None),
         };

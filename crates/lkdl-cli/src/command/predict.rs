@@ -94,12 +94,21 @@ pub fn run(args: &PredictArgs, context: &Context) -> Result<(), Failure> {
 impl PredictArgs {
     fn shape(&self, context: &Context) -> Result<Shape, Failure> {
         let ending = self.output.as_deref().and_then(|path| path.extension()?.to_str());
-        let shape = self.format.unwrap_or(match ending {
-            Some("npy") => Shape::Npy,
-            Some("jsonl" | "ndjson" | "json") => Shape::Jsonl,
-            _ if context.json => Shape::Jsonl,
-            _ => Shape::Csv,
-        });
+        let shape = match (self.format, ending) {
+            (Some(format), _) => format,
+            (None, Some("npy")) => Shape::Npy,
+            (None, Some("jsonl" | "ndjson" | "json")) => Shape::Jsonl,
+            (None, Some("csv")) => Shape::Csv,
+            (None, Some(ending)) => {
+                let message = format!(
+                    "predictions are not written as .{ending}; end the output \
+                                       in .csv, .jsonl or .npy, or say --format"
+                );
+                return Err(Failure::usage(message));
+            }
+            (None, None) if context.json => Shape::Jsonl,
+            (None, None) => Shape::Csv,
+        };
         if shape == Shape::Npy && self.output.is_none() {
             return Err(Failure::usage("--format npy needs --output FILE; stdout takes text only"));
         }

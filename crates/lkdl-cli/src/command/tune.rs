@@ -4,6 +4,7 @@ use crate::context::Context;
 use crate::data_flags::{DATA_HELP, DataFlags};
 use crate::failure::Failure;
 use crate::folds::Folds;
+use crate::model_file;
 use crate::scores::Spread;
 use crate::table::{Align, Table};
 use crate::tune::fixed::{Fixed, method_flags};
@@ -66,10 +67,7 @@ fn minutes(text: &str) -> Result<Duration, String> {
 /// Searches, prints, and writes the config.
 pub fn run(args: TuneArgs, context: &Context) -> Result<(), Failure> {
     // what would fail in the end fails before the work
-    if args.out.exists() && !context.force {
-        let file = args.out.clone();
-        return Err(lkdl_data::DataError::Exists { file }.into());
-    }
+    model_file::check_output(&args.out, context)?;
     method_flags(&args.fixed.0)?;
     let table = args.data.table(context)?;
     let key = Key { data: table.checksum(), folds: args.folds, seed: context.seed };

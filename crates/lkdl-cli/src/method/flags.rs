@@ -38,7 +38,7 @@ pub struct MethodFlags {
     /// Precision of the arithmetic
     #[arg(long, value_enum, default_value_t = Precision::F64)]
     pub precision: Precision,
-    /// Memory the fit may use beside the data [default: what the machine has free]
+    /// Memory the fit may use beside the data [default: about half of the machine's]
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<Bytes>,
     /// Kernel, landmarks and rank.
@@ -63,7 +63,7 @@ pub struct KernelFlags {
     /// Width of the Gaussian or exponential kernel: a number, `median`, or `0.5median`
     #[arg(long, value_name = "WIDTH", default_value = "median", allow_hyphen_values = true)]
     pub sigma: Width,
-    /// Rate of the Laplacian or chi2 kernel, or scale of the sigmoid [default: 1/median distance]
+    /// Rate of the Laplacian or chi2 kernel [default: 1/median distance], scale of the sigmoid [1]
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub rate: Option<f64>,
     /// Divide the kernel by the square root of its diagonal
@@ -75,7 +75,8 @@ pub struct KernelFlags {
     /// Landmarks: a count, a share such as 20%, or `auto`
     #[arg(long, value_name = "C", default_value = "auto", value_parser = landmarks)]
     pub landmarks: LandmarkCount,
-    /// Dimension of the virtual samples, or `auto`: what keeps 95 % of the kernel's trace
+    /// Dimension of the virtual samples, or `auto`: what keeps 95 % of the kernel's trace (512 for
+    /// random features, all landmarks for the variant cholesky)
     #[arg(long, value_name = "K", default_value = "auto")]
     pub rank: Count,
     /// How the projection is made: standard, cholesky or optimal

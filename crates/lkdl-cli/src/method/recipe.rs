@@ -42,6 +42,7 @@ impl MethodFlags {
         seed: u64,
     ) -> Result<Recipe<T>, Failure> {
         let look = thinned(samples);
+        self.check_map()?;
         let kind = Kind::of(look.as_ref());
         let kernel = self.kernel.kernel.unwrap_or(kind.kernel());
         let prepare = match (&self.prepare, kernel) {
@@ -57,11 +58,33 @@ impl MethodFlags {
             Count::Exact(atoms) => atoms,
             Count::Auto => suggested_atoms(class_sizes).max(self.sparsity),
         };
-        let settings = self.settings(&prepare, &map, n_atoms, seed);
+        let memory = self.memory.map(|bytes| bytes.0).or_else(usual_budget);
+        let mut settings = self.settings(&prepare, &map, n_atoms, seed);
+        settings.extend(memory.map(|bytes| ("memory".to_string(), bytes.to_string())));
         let learner = self.learner::<T>(n_atoms, seed);
         let method = ClassDictionariesParams { learner, sparsity: self.sparsity };
-        let memory = self.memory.map(|bytes| bytes.0).or_else(free_memory);
         Ok(Recipe { params: LkdlParams { prepare, map, method, memory }, settings })
+    }
+
+    /// Whether samples are rows of a kernel matrix.
+    pub fn is_precomputed(&self) -> bool {
+        self.kernel.kernel == Some(KernelName::Precomputed)
+    }
+
+    /// Random features are of the Gaussian kernel, and no map has no kernel: a flag that asks for
+    /// another is not passed over.
+    fn check_map(&self) -> Result<(), Failure> {
+        let Some(kernel) = self.kernel.kernel else { return Ok(()) };
+        let name = |value: &dyn std::fmt::Debug| format!("{value:?}").to_lowercase();
+        match self.map {
+            MapName::Nystroem => Ok(()),
+            MapName::Fourier | MapName::Fastfood if kernel == KernelName::Gaussian => Ok(()),
+            map => Err(Failure::usage(format!(
+                "--kernel {} does not go with --map {}; choose --map nystroem, or leave --kernel",
+                name(&kernel),
+                name(&map)
+            ))),
+        }
     }
 
     fn learner<T: Real>(&self, n_atoms: usize, seed: u64) -> Box<dyn Learner<T> + Send> {
@@ -182,6 +205,7 @@ impl MethodFlags {
             ("sparsity", self.sparsity.to_string()),
             ("iters", self.iters.to_string()),
             ("tol", self.tol.to_string()),
+            ("exact-update", self.exact_update.to_string()),
             ("precision", name(&self.precision)),
             ("seed", seed.to_string()),
         ]
@@ -321,12 +345,14 @@ fn suggested_atoms(class_sizes: &[usize]) -> usize {
     (typical / 2).clamp(1, MAX_ATOMS)
 }
 
-/// Bytes of memory that are free, where the system says so.
-fn free_memory() -> Option<u64> {
+/// The largest power of two that is at most half the machine's memory, where the system tells. Not
+/// what is free at the moment: a budget can change which landmarks are chosen, and the same command
+/// must give the same model.
+fn usual_budget() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kib: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
-    Some(kib.saturating_mul(1024))
+    (kib / 2).checked_ilog2().map(|log| 1024 << log)
 }
 
 #[cfg(test)]

@@ -61,8 +61,8 @@ pub struct Log {
 impl Log {
     /// Opens or creates the file; the trials in it that have this key.
     pub fn open(path: &Path, key: &Key) -> Result<(Self, Vec<Trial>), Failure> {
-        let mut text = String::new();
-        match File::open(path).and_then(|mut file| file.read_to_string(&mut text)) {
+        let mut bytes = Vec::new();
+        match File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)) {
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => {
@@ -70,6 +70,8 @@ impl Log {
                 return Err(Failure::input(format!("{}: {error}; {fix}", path.display())));
             }
         }
+        // a line may have been torn inside a character
+        let text = String::from_utf8_lossy(&bytes);
         let (mut trials, mut cut_at) = (Vec::new(), None);
         let mut start = 0;
         for (i, line) in text.split_inclusive('\n').enumerate() {

@@ -266,11 +266,17 @@ fn stored_count(tag: Tag) -> usize {
     width.map_or(0, |width| tag.size / width)
 }
 
+/// Labels that a cell array may hold: an empty cell takes a few bytes in a file and many in memory.
+const MAX_CELLS: usize = 1 << 26;
+
 /// Cells that hold one text each.
 fn cells(stream: &mut Stream<'_>, count: usize, name: &str) -> Result<Vec<String>, DataError> {
     let not_text = |place: usize, stream: &Stream<'_>| {
         stream.fault(format!("cell {} of {name} is not one line of text", place + 1))
     };
+    if count > MAX_CELLS {
+        return Err(stream.fault(format!("{name} claims {count} cells, more than {MAX_CELLS}")));
+    }
     let mut texts = Vec::new();
     for place in 0..count {
         let tag = stream.tag()?;

@@ -134,7 +134,7 @@ fn describe(raw: Raw<'_>) -> Result<Header, Fault> {
         [order @ (b'<' | b'>' | b'|' | b'='), code, ..] => (*order, *code),
         _ => return Err(fault()),
     };
-    let size: usize = raw.descr[2..].parse().map_err(|_| fault())?;
+    let size: usize = raw.descr.get(2..).and_then(|size| size.parse().ok()).ok_or_else(fault)?;
     let (kind, item_bytes) = match (code, size) {
         (b'b', 1) => (Kind::Bool, 1),
         (b'i', 1 | 2 | 4 | 8) => (Kind::Int, size),

@@ -96,7 +96,8 @@ fn hostile_headers_are_refused_before_memory_is_taken() {
     assert!(claims("(-1, 1)").contains("is not one of an array"));
     assert!(claims("()").contains("holds no sample"));
     assert!(fault(&array("<f8", "False", "(0, 3)", &[])).contains("holds no sample"));
-    for descr in ["|O", "<c16", "<f2", "<i3", "<f", "f8", "<U99999999999999999999", "é8", ""] {
+    for descr in ["|O", "<c16", "<f2", "<i3", "<f", "f8", "<U99999999999999999999", "é8", "<é8", ""]
+    {
         assert!(fault(&array(descr, "False", "(1, 1)", &[0; 8])).contains("type"), "{descr}");
     }
     assert!(fault(&file(7, "{}", &[])).contains("version 7.0"));

@@ -267,7 +267,9 @@ fn decompress(packed: &[u8], size: usize, codec: i64) -> Result<Vec<u8>, Fault> 
             }
         }
         _ => {
-            let name = ["lzo", "brotli", "lz4", "zstd", "lz4"].get((codec - 3) as usize);
+            let place = codec.checked_sub(3).and_then(|place| usize::try_from(place).ok());
+            let names = ["lzo", "brotli", "lz4", "zstd", "lz4"];
+            let name = place.and_then(|place| names.get(place));
             let problem = format!("compression {} is not read", name.unwrap_or(&"of unknown kind"));
             Err((problem, "write the file with snappy, gzip or zstd"))
         }
@@ -287,6 +289,9 @@ fn footer<'a>(bytes: &'a [u8], file: &'a Path) -> Result<ParquetFile<'a>, Fault>
     let broken = || damaged("its footer is damaged");
     let metadata = Cursor::new(&body[start..]).structure().ok_or_else(broken)?;
     let columns = schema(&metadata.structures(2).ok_or_else(broken)?)?;
+    if columns.is_empty() {
+        return Err(damaged("it has no columns"));
+    }
     let data_end = bytes.len() - TAIL - size;
     let (mut groups, mut n_rows) = (Vec::new(), 0usize);
     for group in metadata.structures(4).ok_or_else(broken)? {

@@ -5,6 +5,9 @@
 
 use super::thrift::Cursor;
 
+/// Bytes of text that one page of a column may unfold to.
+const MAX_TEXT: usize = 1 << 28;
+
 /// What a column holds, as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Physical {
@@ -60,7 +63,14 @@ impl Values {
         Some(match self {
             Self::Real(values) => Self::Real(pick(values, places)?),
             Self::Integers(values) => Self::Integers(pick(values, places)?),
-            Self::Text(values) => Self::Text(pick(values, places)?),
+            Self::Text(values) => {
+                let size = |place: &u32| values.get(*place as usize).map(String::len);
+                let total: usize = places.iter().map(size).sum::<Option<usize>>()?;
+                if total > MAX_TEXT {
+                    return None; // one long text, repeated by a few bytes
+                }
+                Self::Text(pick(values, places)?)
+            }
         })
     }
 }

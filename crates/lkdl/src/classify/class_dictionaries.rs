@@ -60,11 +60,11 @@ impl<T: Real, P: Learner<T>> Train<T> for ClassDictionariesParams<P> {
             return Err(LkdlError::parameter("sparsity", 0, "at least 1"));
         }
         let members = class_members(labels, samples.ncols())?;
-        monitor.begin("learn", members.len() * self.learner.steps());
+        monitor.begin("learn", members.len().saturating_mul(self.learner.steps()));
         let X = Contiguous::new(samples);
         let X = X.columns();
         check_range::<T>(&column_sq_norms(X))?;
-        let learned = members
+        let learned: Vec<Result<Learned<T>, LkdlError>> = members
             .par_iter()
             .enumerate()
             .map(|(class, members)| {
@@ -72,7 +72,9 @@ impl<T: Real, P: Learner<T>> Train<T> for ClassDictionariesParams<P> {
                     .learn_monitored(gather(X, members).as_ref(), class, monitor)
                     .map_err(|error| in_class(class, error))
             })
-            .collect::<Result<Vec<_>, _>>()?;
+            .collect();
+        // the error of the lowest class, whichever thread met one first
+        let learned = learned.into_iter().collect::<Result<Vec<_>, _>>()?;
         ClassDictionaries::new(learned, self.sparsity)
     }
 

@@ -89,7 +89,8 @@ fn alternating_bytes<T: Real>(
     sparsity: usize,
 ) -> u64 {
     let entry = (size_of::<T>() + size_of::<u32>() + 2 * size_of::<usize>()) as u64;
-    matrix_bytes::<T>(n_features, n_samples + 2 * n_atoms)
+    matrix_bytes::<T>(n_features, n_samples)
+        + 2 * matrix_bytes::<T>(n_features, n_atoms)
         + 3 * matrix_bytes::<T>(n_atoms, n_atoms)
         + matrix_bytes::<T>(n_atoms, BLOCK)
         + matrix_bytes::<u8>(n_samples, sparsity) * entry

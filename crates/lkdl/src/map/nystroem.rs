@@ -356,6 +356,7 @@ impl<T: Real> NystroemMap<T> {
 
     /// Residual energy e⊥(x) = κ(x,x) − ‖f‖² ≥ 0 of every sample: how much of it the landmarks
     /// miss. A novelty score, and a certificate per sample. `virtual_samples` are their transform.
+    /// Of a precomputed kernel only the training samples have it: `samples` must be their matrix.
     pub fn residual_energy(
         &self,
         samples: MatRef<'_, T>,
@@ -392,6 +393,12 @@ impl<T: Real> NystroemMap<T> {
         let missing: f64 = self.residual_energy(samples, virtual_samples)?.iter().sum();
         let trace: f64 = self.panel.kernel().diagonal(samples)?.iter().sum();
         Ok(if trace > 0.0 { missing / trace } else { 0.0 })
+    }
+
+    /// Back to tiles of the usual width, as a map from parts has them, once the fit whose budget
+    /// narrowed them is over: a model and its copy from a file then give the same bits.
+    pub(crate) fn forget_budget(&mut self) {
+        self.tile_width = tile_width::<T>(self.panel.len(), None);
     }
 
     /// Number of landmarks, c.
