@@ -8,6 +8,9 @@ use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
+/// Threads at most: more than any machine has cores, and few enough to start.
+const MAX_THREADS: usize = 1024;
+
 /// The shared flags, made ready.
 #[derive(Debug)]
 pub struct Context {
@@ -31,6 +34,10 @@ impl Context {
     /// Builds the pool of threads, once per process.
     pub fn new(shared: Shared) -> Result<Self, Failure> {
         let wanted = shared.threads.map_or(0, Into::into); // 0 lets rayon count the cores
+        if wanted > MAX_THREADS {
+            let message = format!("--threads is {wanted}, but must be at most {MAX_THREADS}");
+            return Err(Failure::usage(message));
+        }
         rayon::ThreadPoolBuilder::new()
             .num_threads(wanted)
             .build_global()

@@ -116,6 +116,11 @@ impl Failure {
         Self { kind, message: lines.lines().map(str::trim).collect::<Vec<_>>().join(" ") }
     }
 
+    /// Whether whoever read stdout has gone, and nothing else is wrong.
+    pub fn is_silent(&self) -> bool {
+        self.kind == Kind::Silent
+    }
+
     /// The exit code.
     pub fn code(&self) -> u8 {
         match self.kind {

@@ -54,6 +54,35 @@ fn the_account_of_a_fit_names_plan_stages_and_file() {
     assert_eq!(report["settings"]["prepare"], "center,l2");
 }
 
+/// Three clouds in two features of different units: few features must not leave the virtual samples
+/// so few dimensions that every class represents everything.
+#[test]
+fn a_small_table_of_measurements_is_learned_without_a_flag() {
+    let folder = Scratch::new("table");
+    let mut csv = String::from("size,weight,kind\n");
+    for i in 0..150u32 {
+        let (class, t) = (i % 3, f64::from(i) * 0.7);
+        let (x, y) = (f64::from(class) + 0.25 * t.sin(), f64::from(class * class) + 0.3 * t.cos());
+        csv += &format!("{x},{},{}\n", 1000.0 * y, ["ant", "bee", "cat"][class as usize]);
+    }
+    let csv = folder.write("t.csv", csv);
+    let report = json(&["fit", &csv, "--folds", "5", "--json"]);
+    let accuracy = report["folds"]["accuracy_mean"].as_f64().unwrap();
+    assert!(accuracy >= 0.95, "{accuracy}");
+    assert_eq!(report["settings"]["kernel"], "gaussian");
+}
+
+/// Whoever reads the account may go; the model is still written.
+#[test]
+fn a_closed_pipe_does_not_cost_the_model() {
+    let folder = Scratch::new("pipe");
+    let model = folder.path("m.safetensors");
+    let words = [&["fit", "digits", "-o", &model][..], &QUICK].concat();
+    let mut child = command(&words).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert!(child.wait().unwrap().success() && Path::new(&model).exists());
+}
+
 /// The promise of the defaults.
 #[test]
 fn digits_are_learned_well_without_a_flag() {
@@ -211,6 +240,10 @@ fn bad_parameters_and_outputs_are_refused() {
     }
     let run = lkdl(&["fit", "digits"]);
     assert!(run.code == 2 && run.stderr.contains("--output"), "{run:?}");
+    let run = lkdl(&["fit", "digits", "-o", &model, "--threads", "100000"]);
+    assert!(run.code == 2 && run.stderr.contains("at most 1024"), "{run:?}");
+    let run = lkdl(&["fit", "digits", "-o", &model, "--map", "fourier", "--kernel", "laplacian"]);
+    assert!(run.code == 2 && run.stderr.contains("--map nystroem"), "{run:?}");
     folder.write("m.safetensors", "mine");
     let run = lkdl(&["fit", "digits", "-o", &model]);
     assert!(run.code == 4 && run.stderr.contains("--force"), "{run:?}");

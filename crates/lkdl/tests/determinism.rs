@@ -23,8 +23,11 @@ fn nystroem(sampler: &Sampler, variant: Variant, centered: bool) -> MapParams {
         kernel: GAUSSIAN,
         sampler: sampler.clone(),
         n_landmarks: LandmarkCount::Exact(24),
-        // Cholesky keeps all landmarks
-        rank: if variant == Variant::Cholesky { Rank::Standard } else { Rank::Exact(16) },
+        // Cholesky keeps all landmarks, and given ones may be few
+        rank: match (variant, sampler) {
+            (Variant::Cholesky, _) | (_, Sampler::Given(_)) => Rank::Standard,
+            _ => Rank::Exact(16),
+        },
         variant,
         centered,
         seed: 3,

@@ -217,7 +217,14 @@ fn named(error: LkdlError, class_names: &[String]) -> Failure {
 
 /// One line of the account: what, how long, what came of it.
 fn say(context: &Context, what: &str, time: &str, text: String) -> Result<(), Failure> {
-    if context.json { Ok(()) } else { context.print(format!("{what:<10}{time:>9}   {text}")) }
+    if context.json {
+        return Ok(());
+    }
+    match context.print(format!("{what:<10}{time:>9}   {text}")) {
+        // nobody reads the account any more, but the model is still wanted
+        Err(failure) if failure.is_silent() => Ok(()),
+        said => said,
+    }
 }
 
 fn seconds(seconds: f64) -> String {

@@ -20,7 +20,7 @@ pub struct MethodFlags {
     /// [default: center,l2 for signals, standardize for measurements]
     #[arg(long, value_name = "STEPS")]
     pub prepare: Option<PrepareParams>,
-    /// Atoms per class, or `auto`: half the samples of the typical class, at most 300
+    /// Atoms per class, or `auto`: half the samples of the typical class (all of 50), at most 300
     #[arg(long, value_name = "M", default_value = "auto")]
     pub atoms: Count,
     /// Atoms that may represent a sample
@@ -75,8 +75,8 @@ pub struct KernelFlags {
     /// Landmarks: a count, a share such as 20%, or `auto`
     #[arg(long, value_name = "C", default_value = "auto", value_parser = landmarks)]
     pub landmarks: LandmarkCount,
-    /// Dimension of the virtual samples, or `auto`: what keeps 95 % of the kernel's trace (512 for
-    /// random features, all landmarks for the variant cholesky)
+    /// Dimension of the virtual samples, or `auto`: 256, or all landmarks where they are fewer (512
+    /// for random features)
     #[arg(long, value_name = "K", default_value = "auto")]
     pub rank: Count,
     /// How the projection is made: standard, cholesky or optimal

@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 
 /// Atoms per class at most, unless asked for: the paper's number for thousands of samples.
 const MAX_ATOMS: usize = 300;
-/// Share of the kernel's trace that an automatic rank may leave out.
-const RANK_TRACE: f64 = 0.05;
+/// Classes up to this size keep all their samples as atoms.
+const SMALL_CLASS: usize = 50;
 /// Samples looked at where the data decide.
 const LOOK_AT: usize = 2000;
 /// Features from which on a sample may be a signal: centring fewer would take too much away.
@@ -127,10 +127,11 @@ impl MethodFlags {
                 kernel: self.kernel(kernel, prepared, seed)?,
                 sampler: flags.sampler.clone(),
                 n_landmarks: flags.landmarks,
-                rank: match (flags.rank, flags.variant) {
-                    (Count::Exact(rank), _) => Rank::Exact(rank),
-                    (Count::Auto, Variant::Cholesky) => Rank::Standard,
-                    (Count::Auto, _) => Rank::Trace(RANK_TRACE),
+                rank: match flags.rank {
+                    Count::Exact(rank) => Rank::Exact(rank),
+                    // A rank cut to what the trace needs can fall to the sparsity, where every
+                    // class represents every sample.
+                    Count::Auto => Rank::Standard,
                 },
                 variant: flags.variant,
                 centered: flags.centered,
@@ -337,12 +338,12 @@ impl Kind {
     }
 }
 
-/// Half the samples of the typical class, at most [`MAX_ATOMS`].
+/// Half the samples of the typical class, all of a small one, at most [`MAX_ATOMS`].
 fn suggested_atoms(class_sizes: &[usize]) -> usize {
     let mut sizes = class_sizes.to_vec();
     sizes.sort_unstable();
     let typical = sizes.get(sizes.len() / 2).copied().unwrap_or(1);
-    (typical / 2).clamp(1, MAX_ATOMS)
+    (typical / 2).max(typical.min(SMALL_CLASS)).clamp(1, MAX_ATOMS)
 }
 
 /// The largest power of two that is at most half the machine's memory, where the system tells. Not
@@ -372,7 +373,8 @@ mod tests {
 
     #[test]
     fn atoms_follow_the_typical_class() {
-        assert_eq!(suggested_atoms(&[10, 100, 50]), 25);
+        assert_eq!(suggested_atoms(&[10, 200, 120]), 60);
+        assert_eq!(suggested_atoms(&[20; 4]), 20);
         assert_eq!(suggested_atoms(&[10_000; 3]), 300);
         assert_eq!(suggested_atoms(&[1]), 1);
     }
