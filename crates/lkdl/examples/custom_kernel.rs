@@ -5,7 +5,7 @@
 //! digits that were never seen from those that were.
 //!
 //! `cargo run --release -p lkdl --example custom_kernel`
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout)] // its output is its purpose
 
 use faer::Mat;
 use lkdl::prelude::*;

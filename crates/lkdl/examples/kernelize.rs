@@ -1,5 +1,5 @@
 //! A linear method that knows nothing of kernels, kernelized: it is written once and runs twice.
-#![allow(non_snake_case, clippy::print_stdout)]
+#![allow(non_snake_case, clippy::print_stdout)] // letters; output
 use faer::{Mat, MatRef};
 use lkdl::{classify::class_members, prelude::*};
 use lkdl_data::{Corruption, Dataset};

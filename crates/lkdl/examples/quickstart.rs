@@ -1,7 +1,7 @@
 //! Kernel dictionary learning on handwritten digits, from data to decisions.
 //!
 //! `cargo run --release -p lkdl --example quickstart`
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout)] // its output is its purpose
 
 use lkdl::prelude::*;
 use lkdl_data::Dataset;

@@ -200,7 +200,7 @@
 //! - **Errors.** Bad input is an [`LkdlError`] that names the value and the fix; no NaN comes out.
 //!   What a fit did by rule is a [`Warning`] with its result. The library prints nothing, reads no
 //!   file and no clock, and keeps no global state.
-#![allow(non_snake_case)]
+#![allow(non_snake_case)] // the paper's letters: docs/notation.md
 pub mod classify;
 pub mod dictionary;
 mod distinct;

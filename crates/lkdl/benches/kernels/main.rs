@@ -2,7 +2,7 @@
 //! parameters.
 //!
 //! One binary for all: every binary compiles the generic library again for both precisions.
-#![allow(missing_docs, non_snake_case)]
+#![allow(missing_docs, non_snake_case)] // criterion's macros; the paper's letters
 #![allow(clippy::unwrap_used)] // a benchmark of an error would be worthless
 
 mod batch_omp;

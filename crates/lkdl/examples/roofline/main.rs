@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The measuring is in the crate `lkdl-roofline`; `lkdl bench` prints the same table.
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout)] // its output is its purpose
 
 use lkdl_roofline::{Options, RooflineError};
 use std::process::ExitCode;

@@ -7,7 +7,6 @@
 //! with G = DᵀD, α = Dᵀr and ρ = ‖r‖² throughout: ‖x‖² is the energy of the steps plus ρ.
 //!
 //! Cost: km² once for G, then 2km and 2m per step for every signal.
-#![allow(non_snake_case)]
 
 use super::codes::{CodeBlock, Encoded};
 use super::entry::{Norms, best_atom, check_problem, exact_sq_residual};

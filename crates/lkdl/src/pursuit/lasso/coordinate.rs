@@ -7,7 +7,6 @@
 //! swept alone, over their own rows of G, until they settle.
 //!
 //! Cost: m per sweep plus m per changed coefficient; |S|² per sweep of the atoms in use.
-#![allow(non_snake_case)]
 
 use super::Stopping;
 use super::gap::{Problem, State, soft_threshold};

@@ -10,7 +10,6 @@
 //! it, Lip was too small and doubles.
 //!
 //! Cost per step: m·‖γ‖₀.
-#![allow(non_snake_case)]
 
 use super::Stopping;
 use super::gap::{Problem, State, soft_threshold};

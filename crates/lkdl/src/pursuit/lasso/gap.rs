@@ -14,7 +14,6 @@
 //! two values would not. Cost O(m).
 //!
 //! Ridge terms fit in: G + gI, α0 + g·μ and ρ0 + g‖μ‖² are the problem with ½g‖γ − μ‖² added.
-#![allow(non_snake_case)]
 
 use crate::matrix::{Columns, col};
 use crate::vector::{axpy, dot};

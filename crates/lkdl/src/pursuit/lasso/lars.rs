@@ -9,7 +9,6 @@
 //! reaches zero (it leaves). At the end γ_A = G_AA⁻¹(α0_A − λs) is solved afresh.
 //!
 //! Cost per bend: m|A| for G_{:A}w, |A|² for the Cholesky factor's update, downdate and solves.
-#![allow(non_snake_case)]
 
 use super::gap::{Problem, State, max_abs};
 use super::{Stopping, coordinate};

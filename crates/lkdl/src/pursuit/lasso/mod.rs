@@ -9,7 +9,6 @@
 //!
 //! D is k×m. Cost: km² once for G, 2km per signal for α0, then the solver's. The solvers compute
 //! in `f64` whatever the samples are: the gap they stop at is below the rounding of `f32`.
-#![allow(non_snake_case)]
 
 mod coordinate;
 mod fista;
