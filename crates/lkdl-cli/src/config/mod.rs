@@ -17,7 +17,7 @@ use crate::cli;
 use crate::failure::Failure;
 use clap::builder::StyledStr;
 use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io::Read;
@@ -221,15 +221,20 @@ fn as_words(arg: &Arg, key: &str, value: &Value, file: &Path) -> Result<Vec<Stri
             _ => Err(wrong("true or false")),
         };
     }
-    let word = |value: &Value| match value {
-        Value::String(text) => Ok(format!("--{key}={text}")),
-        Value::Integer(_) | Value::Float(_) | Value::Boolean(_) => Ok(format!("--{key}={value}")),
+    let text = |value: &Value| match value {
+        Value::String(text) => Ok(text.clone()),
+        Value::Integer(_) | Value::Float(_) | Value::Boolean(_) => Ok(value.to_string()),
         _ => Err(wrong("a number, a text or a list of them")),
     };
-    match value {
-        Value::Array(values) => values.iter().map(word).collect(),
-        value => Ok(vec![word(value)?]),
+    let values: Vec<String> = match value {
+        Value::Array(values) => values.iter().map(text).collect::<Result<_, _>>()?,
+        value => vec![text(value)?],
+    };
+    // A flag that may stand once takes a list as its text is written; repeated, the last would win.
+    if matches!(arg.get_action(), ArgAction::Append) {
+        return Ok(values.iter().map(|value| format!("--{key}={value}")).collect());
     }
+    Ok(vec![format!("--{key}={}", values.join(","))])
 }
 
 #[cfg(test)]

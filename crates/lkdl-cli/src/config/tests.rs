@@ -1,5 +1,5 @@
 use super::*;
-use clap::{ArgAction, value_parser};
+use clap::value_parser;
 
 /// A command line with what matters here: shared flags, a list, rivals, commands in commands.
 fn toy() -> Command {
@@ -42,6 +42,11 @@ fn entries_stand_between_the_command_and_the_users_own_words() {
     assert_eq!(
         expanded("between", text, "toy --config CONFIG fit x").unwrap(),
         "toy --config CONFIG fit --prepare=center --prepare=l2 --quiet --rank=3 --seed=7 x"
+    );
+    // a flag that stands once takes the list as one text, instead of its last entry
+    assert_eq!(
+        expanded("list-of-one", "rank = [\"a\", 2]", "toy fit --config CONFIG").unwrap(),
+        "toy fit --rank=a,2 --config CONFIG"
     );
     let nested = "[data.convert]\nlayout = \"rows\"";
     assert_eq!(
