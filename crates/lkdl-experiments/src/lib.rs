@@ -1,0 +1,40 @@
+//! The experiments of the paper, one file each. An experiment trains and tests with one seed after
+//! the other and returns [`Record`]s that stand beside the published numbers; it prints nothing.
+//!
+//! ```console
+//! $ LKDL_DATA_DIR=… cargo run --release -p lkdl-experiments --example table -- --runs 5
+//! ```
+
+mod error;
+mod record;
+mod repeat;
+mod spread;
+
+pub use error::ExperimentError;
+pub use record::{Published, Record};
+pub use repeat::{Outcome, Trial, labels, repeat};
+pub use spread::Spread;
+
+use std::path::PathBuf;
+
+/// What an experiment is run with.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Where the named sets are.
+    pub data_dir: PathBuf,
+    /// Seeds 0, 1, … of this many runs.
+    pub runs: usize,
+}
+
+/// One figure or table.
+pub struct Experiment {
+    /// What it is called on the command line.
+    pub id: &'static str,
+    /// What it shows, in one line.
+    pub about: &'static str,
+    /// Runs it.
+    pub run: fn(&Options) -> Result<Vec<Record>, ExperimentError>,
+}
+
+/// All experiments, in the paper's order.
+pub const EXPERIMENTS: &[Experiment] = &[];
