@@ -1,33 +1,18 @@
-//! Bad input, awkward input and extreme input: a typed error that names the value, or the
-//! documented behaviour; never a panic, a NaN or an endless loop.
+//! Bad input: a typed error that names the value, or the documented behaviour; never a panic, a NaN
+//! or an endless loop. Sizes at the ends of the number range are in `extreme_input.rs`, any pipeline
+//! on any data in `awkward_input.rs`.
 #![allow(non_snake_case, clippy::unwrap_used)] // helpers of tests unwrap too
 
 mod common;
 
-use common::{assert_sound, clouds, kernels, normal, pipeline, samplers};
+use common::{Params, assert_sound, clouds, kernels, map_of, normal, pipeline, samplers};
 use faer::Mat;
-use lkdl::dictionary::AtomUpdate;
 use lkdl::map::Indefinite;
 use lkdl::map::fastfood::FastfoodParams;
 use lkdl::map::fourier::FourierParams;
 use lkdl::prelude::*;
-use proptest::prelude::*;
 
 const GAUSSIAN: Kernel = Kernel::Gaussian { sigma: 1.0 };
-
-type Params<T> = LkdlParams<ClassDictionariesParams<KsvdParams<T>>>;
-
-fn nystroem(params: NystroemParams) -> MapParams {
-    MapParams::Nystroem(params)
-}
-
-/// The map's parameters of a [`pipeline`].
-fn map_of<T: Real>(params: &Params<T>) -> NystroemParams {
-    match &params.map {
-        MapParams::Nystroem(map) => map.clone(),
-        other => panic!("{other:?}"),
-    }
-}
 
 fn fit_error<T: Real>(params: &Params<T>, X: &Mat<T>, labels: &[usize]) -> LkdlError {
     match params.fit(X.as_ref(), labels) {
@@ -113,7 +98,7 @@ fn zero_and_repeated_samples_are_learned_around() {
             [Kernel::Linear, Kernel::Cosine, Kernel::Polynomial { degree: 2.0, offset: 0.0 }]
         {
             let mut params = pipeline::<f64>(kernel, [20, 1, 5, 2]);
-            params.map = nystroem(NystroemParams {
+            params.map = MapParams::Nystroem(NystroemParams {
                 sampler: sampler.clone(),
                 rank: Rank::Standard,
                 ..map_of(&params)
@@ -146,7 +131,7 @@ fn nothing_but_zeros_is_an_error() {
         rank: Rank::Exact(1),
         ..map_of(&params)
     };
-    let given = LkdlParams { map: nystroem(given), ..params };
+    let given = LkdlParams { map: MapParams::Nystroem(given), ..params };
     assert_eq!(fit_error(&given, &X, &labels), LkdlError::ZeroKernel { n_landmarks: 1 });
 }
 
@@ -269,14 +254,15 @@ fn an_indefinite_kernel_is_refused_unless_a_policy_says_otherwise() {
         // Cholesky keeps all landmarks
         let rank = if variant == Variant::Cholesky { Rank::Standard } else { plain.rank };
         let plain = NystroemParams { rank, ..plain.clone() };
-        params.map = nystroem(NystroemParams { variant, ..plain.clone() });
+        params.map = MapParams::Nystroem(NystroemParams { variant, ..plain.clone() });
         let error = fit_error(&params, &X, &labels);
         assert!(matches!(error, LkdlError::Indefinite { .. }), "{error}");
         assert!(
             error.to_string().contains("choose another kernel or the policy clip, flip or shift")
         );
         for indefinite in [Indefinite::Clip, Indefinite::Flip, Indefinite::Shift] {
-            params.map = nystroem(NystroemParams { variant, indefinite, ..plain.clone() });
+            params.map =
+                MapParams::Nystroem(NystroemParams { variant, indefinite, ..plain.clone() });
             let model = params.fit(X.as_ref(), &labels).unwrap();
             let repaired = |w: &Warning| matches!(w, Warning::IndefiniteRepaired { .. });
             assert!(model.warnings().iter().any(repaired));
@@ -291,7 +277,7 @@ fn a_singular_landmark_matrix_lowers_the_rank_and_says_so() {
     for variant in [Variant::Standard, Variant::Cholesky, Variant::Optimal] {
         let mut params = pipeline::<f64>(Kernel::Linear, [12, 12, 4, 2]);
         let uniform = NystroemParams { sampler: Sampler::Uniform, ..map_of(&params) };
-        params.map = nystroem(NystroemParams { variant, ..uniform });
+        params.map = MapParams::Nystroem(NystroemParams { variant, ..uniform });
         let model = params.fit(X.as_ref(), &labels).unwrap();
         let FeatureMap::Nystroem(map) = model.map() else { panic!("{:?}", model.map()) };
         assert_eq!(map.rank(), 3, "{variant:?}");
@@ -366,14 +352,14 @@ fn a_budget_too_small_is_an_error_with_both_numbers() {
     for sampler in [Sampler::default(), Sampler::RpCholesky, Sampler::GreedyCholesky] {
         let mut params = pipeline::<f64>(GAUSSIAN, [10, 8, 4, 2]);
         let tight = NystroemParams { sampler, memory: Some(1000), ..map_of(&params) };
-        params.map = nystroem(tight.clone());
+        params.map = MapParams::Nystroem(tight.clone());
         refused(&params);
-        params.map = nystroem(NystroemParams { memory: Some(u64::MAX), ..tight });
+        params.map = MapParams::Nystroem(NystroemParams { memory: Some(u64::MAX), ..tight });
         params.fit(X.as_ref(), &labels).unwrap();
     }
     let maps = [
         pipeline::<f64>(GAUSSIAN, [10, 8, 4, 2]).map,
-        nystroem(NystroemParams::default()),
+        MapParams::Nystroem(NystroemParams::default()),
         MapParams::None,
         MapParams::Fourier(FourierParams { sigma: 1.0, rank: 8, seed: 0 }),
         MapParams::Fastfood(FastfoodParams { sigma: 1.0, rank: 8, seed: 0 }),
@@ -395,257 +381,5 @@ fn a_budget_too_small_is_an_error_with_both_numbers() {
             400,
             2,
         );
-    }
-}
-
-/// Samples times 10^power.
-fn scaled<T: Real>(X: &Mat<T>, power: i32) -> Mat<T> {
-    Mat::from_fn(X.nrows(), X.ncols(), |r, i| T::of(X[(r, i)].wide() * 10f64.powi(power)))
-}
-
-#[test]
-fn with_unit_norms_the_scale_of_the_samples_does_not_matter() {
-    let ((X, labels), (new, _)) = (clouds::<f64>(6, 60, 3, 1), clouds::<f64>(6, 90, 3, 2));
-    for steps in [vec![Step::UnitNorm], vec![Step::CenterSample, Step::UnitNorm]] {
-        let mut params =
-            pipeline::<f64>(Kernel::Polynomial { degree: 2.0, offset: 0.0 }, [20, 15, 8, 2]);
-        params.prepare = PrepareParams { steps };
-        let predict = |power| {
-            let model = params.fit(scaled(&X, power).as_ref(), &labels).unwrap();
-            model.predict(scaled(&new, power).as_ref()).unwrap()
-        };
-        let expected = predict(0).labels;
-        for power in [-300, -200, -100, 100, 200, 300] {
-            let predictions = predict(power);
-            assert_sound(&predictions, 90, 3);
-            assert_eq!(predictions.labels, expected, "1e{power}");
-        }
-    }
-}
-
-/// What a pipeline made of samples: sound predictions, or an error.
-fn run<T: Real>(params: &Params<T>, X: &Mat<T>, labels: &[usize]) -> Result<(), LkdlError> {
-    let n_classes = labels.iter().max().unwrap() + 1;
-    let model = params.fit(X.as_ref(), labels)?;
-    let predictions = model.predict(X.as_ref())?;
-    assert_sound(&predictions, X.ncols(), n_classes);
-    Ok(())
-}
-
-#[test]
-fn huge_samples_overflow_to_an_error_and_never_to_a_wrong_kernel() {
-    fn check<T: Real>(powers: &[i32]) {
-        let (X, labels) = clouds::<T>(6, 60, 3, 1);
-        for kernel in kernels() {
-            for &power in powers {
-                let mut params = pipeline::<T>(kernel.clone(), [20, 1, 8, 2]);
-                // Landmarks drawn without a look at the samples: only the kernel can notice.
-                let uniform = NystroemParams { sampler: Sampler::Uniform, ..map_of(&params) };
-                params.map = nystroem(uniform);
-                let result = run(&params, &scaled(&X, power), &labels);
-                let what = format!("{kernel} 1e{power} {}: {result:?}", T::NAME);
-                match kernel {
-                    // Differences only: no square of a sample is formed.
-                    Kernel::Laplacian { .. } | Kernel::Chi2Exponential { .. } => {}
-                    // Grow with the samples, as far as there are numbers.
-                    Kernel::Chi2Additive | Kernel::Custom(_) => {}
-                    // tanh of an infinite product is 1, as of a large one; angles have no size.
-                    Kernel::Sigmoid { .. } | Kernel::Cosine => {}
-                    _ => assert!(result.is_err(), "{what}"),
-                }
-            }
-        }
-        for map in [
-            MapParams::None,
-            MapParams::Fourier(FourierParams { sigma: 1.0, rank: 8, seed: 0 }),
-            MapParams::Fastfood(FastfoodParams { sigma: 1.0, rank: 8, seed: 0 }),
-        ] {
-            let params = LkdlParams { map, ..pipeline::<T>(GAUSSIAN, [20, 15, 8, 2]) };
-            for &power in powers {
-                let _ = run(&params, &scaled(&X, power), &labels); // sound, or an error
-            }
-        }
-    }
-    check::<f64>(&[200, 300]);
-    check::<f32>(&[25, 37]);
-}
-
-#[test]
-fn tiny_samples_are_learned_or_refused_but_never_give_nan() {
-    fn check<T: Real>(powers: &[i32]) {
-        let (X, labels) = clouds::<T>(6, 60, 3, 1);
-        for kernel in kernels() {
-            for &power in powers {
-                let mut params = pipeline::<T>(kernel.clone(), [20, 1, 8, 2]);
-                let map = NystroemParams { indefinite: Indefinite::Clip, ..map_of(&params) };
-                params.map = nystroem(map);
-                let _ = run(&params, &scaled(&X, power), &labels);
-            }
-        }
-        let params = LkdlParams { map: MapParams::None, ..pipeline::<T>(GAUSSIAN, [20, 15, 8, 2]) };
-        for &power in powers {
-            let _ = run(&params, &scaled(&X, power), &labels);
-        }
-    }
-    check::<f64>(&[-100, -160, -200, -300]);
-    check::<f32>(&[-15, -25, -37]);
-}
-
-/// Awkward data of one kind.
-fn awkward<T: Real>(kind: usize, p: usize, n: usize, seed: u64) -> Mat<T> {
-    let X = normal::<f64>(p, n, seed);
-    Mat::from_fn(p, n, |r, i| {
-        let (x, first) = (X[(r, i)], X[(r, i % n.div_ceil(3))]);
-        T::of(match kind {
-            0 => x,
-            1 => x.abs(),
-            2 => first,                                     // repeated samples
-            3 => x.abs() * f64::from(u8::from(i % 3 != 0)), // zero samples
-            4 => 1.0,                                       // all equal
-            5 => 0.0,
-            6 => x * 1e-30,
-            7 => x * 1e30,
-            8 => 1e6 + x, // far from the origin
-            9 => x * 1e200,
-            10 => x * 1e-200,
-            11 => x * 10f64.powi(7 * (i as i32 % 5) - 14), // norms over many orders
-            _ => X[(0, i)] * (r + 1) as f64,               // rank 1
-        })
-    })
-}
-
-/// What proptest draws: the choice of every part, and the sizes.
-#[derive(Debug, Clone)]
-struct Case {
-    kind: usize,
-    p: usize,
-    n: usize,
-    n_classes: usize,
-    kernel: usize,
-    sampler: usize,
-    map: usize,
-    learner: usize,
-    steps: usize,
-    numbers: [usize; 4],
-    seed: u64,
-}
-
-fn cases() -> impl Strategy<Value = Case> {
-    let data = (0..13usize, 1..7usize, 1..25usize, 1..4usize, 0..100u64);
-    let parts = (0..13usize, 0..18usize, 0..9usize, 0..3usize, 0..5usize);
-    let numbers = [1..26usize, 1..12usize, 1..9usize, 1..5usize];
-    (data, parts, numbers).prop_map(|((kind, p, n, n_classes, seed), parts, numbers)| {
-        let (kernel, sampler, map, learner, steps) = parts;
-        Case { kind, p, n, n_classes, kernel, sampler, map, learner, steps, numbers, seed }
-    })
-}
-
-impl Case {
-    fn map(&self) -> MapParams {
-        let [c, k, ..] = self.numbers;
-        let nystroem = |variant, indefinite| {
-            MapParams::Nystroem(NystroemParams {
-                kernel: kernels()[self.kernel].clone(),
-                sampler: samplers()[self.sampler].clone(),
-                n_landmarks: match c % 3 {
-                    0 => LandmarkCount::Auto { trace_error: 0.1, max: c },
-                    1 => LandmarkCount::Share(c as f64 / 26.0),
-                    _ => LandmarkCount::Exact(c),
-                },
-                rank: match k % 4 {
-                    0 => Rank::Standard,
-                    1 => Rank::Trace(k as f64 / 13.0),
-                    _ => Rank::Exact(k),
-                },
-                variant,
-                centered: self.seed.is_multiple_of(3),
-                indefinite,
-                memory: None,
-                seed: self.seed,
-            })
-        };
-        match self.map {
-            0 => MapParams::None,
-            1 => MapParams::Fourier(FourierParams { sigma: 1.0, rank: 2 * k, seed: self.seed }),
-            2 => MapParams::Fastfood(FastfoodParams { sigma: 1.0, rank: 2 * k, seed: self.seed }),
-            3 => nystroem(Variant::Cholesky, Indefinite::Reject),
-            4 => nystroem(Variant::Optimal, Indefinite::Clip),
-            5 => nystroem(Variant::Cholesky, Indefinite::Flip),
-            6 => nystroem(Variant::Standard, Indefinite::Shift),
-            7 => nystroem(Variant::Standard, Indefinite::Clip),
-            _ => nystroem(Variant::Standard, Indefinite::Reject),
-        }
-    }
-
-    fn prepare(&self) -> PrepareParams {
-        let steps = match self.steps {
-            0 => vec![Step::UnitNorm],
-            1 => vec![Step::CenterSample, Step::UnitNorm],
-            2 => vec![Step::Standardize],
-            _ => vec![],
-        };
-        PrepareParams { steps }
-    }
-
-    /// Fits and predicts; finite or an error that says something.
-    fn run<T: Real>(&self) {
-        let [.., m, q] = self.numbers;
-        let (n_atoms, sparsity, max_iters, seed) = (m, q, 3, self.seed);
-        let update = if self.learner == 0 { AtomUpdate::Approximate } else { AtomUpdate::Exact };
-        match self.learner {
-            2 => self.run_with::<T, _>(ModParams {
-                n_atoms,
-                sparsity,
-                max_iters,
-                seed,
-                ..Default::default()
-            }),
-            _ => self.run_with::<T, _>(KsvdParams {
-                n_atoms,
-                sparsity,
-                max_iters,
-                seed,
-                update,
-                ..Default::default()
-            }),
-        }
-    }
-
-    fn run_with<T: Real, P: Learner<T>>(&self, learner: P) {
-        let sparsity = self.numbers[3];
-        let params = LkdlParams {
-            prepare: self.prepare(),
-            map: self.map(),
-            method: ClassDictionariesParams { learner, sparsity },
-            memory: None,
-        };
-        let X = awkward::<T>(self.kind, self.p, self.n, self.seed);
-        if X.col_iter().any(|x| x.iter().any(|v| !v.is_finite())) {
-            return; // beyond f32
-        }
-        let labels: Vec<usize> = (0..self.n).map(|i| i % self.n_classes).collect();
-        let n_classes = self.n_classes.min(self.n);
-        let outcome = params.fit(X.as_ref(), &labels).and_then(|model| {
-            let F = model.transform(X.as_ref())?;
-            assert!(F.col_iter().all(|f| f.iter().all(|v| v.is_finite())));
-            for class in model.classifier().learned() {
-                assert!(class.errors.iter().all(|e| e.is_finite()), "{:?}", class.errors);
-                assert!(class.dictionary.col_iter().all(|d| d.iter().all(|v| v.is_finite())));
-            }
-            model.predict(X.as_ref())
-        });
-        match outcome {
-            Ok(predictions) => assert_sound(&predictions, self.n, n_classes),
-            Err(error) => assert!(!error.to_string().is_empty()),
-        }
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
-    #[test]
-    fn any_pipeline_on_any_data_is_finite_or_a_typed_error(case in cases()) {
-        case.run::<f64>();
-        case.run::<f32>();
     }
 }

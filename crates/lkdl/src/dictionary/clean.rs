@@ -49,7 +49,7 @@ pub(super) fn clean<'a, T: Real>(
     mut worst: impl FnMut() -> Option<&'a [T]>,
 ) -> usize {
     let uses = count_uses(codes, USE_THRESHOLD * max_norm);
-    let mut n_replaced = 0;
+    let (mut n_replaced, mut spares) = (0, Spares::none());
     for j in (0..D.ncols()).filter(|&j| !replaced[j]) {
         let coherent = || {
             let mut others = G.col_as_slice(j).iter().enumerate().filter(|(i, _)| *i != j);
@@ -58,9 +58,12 @@ pub(super) fn clean<'a, T: Real>(
         if uses[j] >= rule.min_uses && !coherent() {
             continue;
         }
-        let Some(x) = worst() else { break };
-        set_atom(D, j, x);
-        refresh_gram(D, G, j);
+        if spares.is_empty() {
+            spares = Spares::draw(D, &mut worst);
+        }
+        if !spares.replace(j, D, G) {
+            break;
+        }
         n_replaced += 1;
     }
     n_replaced
@@ -73,13 +76,61 @@ pub(super) fn set_atom<T: Real>(D: &mut Mat<T>, j: usize, x: &[T]) {
     normalize(atom);
 }
 
-/// Row and column j of G = DᵀD after atom j has changed.
-fn refresh_gram<T: Real>(D: &Mat<T>, G: &mut Mat<T>, j: usize) {
-    let mut column = Mat::zeros(D.ncols(), 1);
-    product_into(column.as_mut(), D.transpose(), D.subcols(j, 1));
-    G.col_as_slice_mut(j).copy_from_slice(column.col_as_slice(0));
-    for i in 0..D.ncols() {
-        G[(j, i)] = column[(i, 0)];
+/// Atoms in waiting, with what they will bring to G: as products, since their columns of G one by
+/// one would cost more than the rest of an iteration where many atoms are replaced.
+struct Spares<T: Real> {
+    /// Z, unit columns.
+    atoms: Mat<T>,
+    /// DᵀZ, as D is now.
+    cross: Mat<T>,
+    /// ZᵀZ.
+    own: Mat<T>,
+    /// How many are atoms by now.
+    used: usize,
+}
+
+impl<T: Real> Spares<T> {
+    /// Drawn at a time.
+    const BATCH: usize = 16;
+
+    fn none() -> Self {
+        Self { atoms: Mat::new(), cross: Mat::new(), own: Mat::new(), used: 0 }
+    }
+
+    /// The next signals of `worst`, as atoms; none if it yields none.
+    fn draw<'a>(D: &Mat<T>, worst: &mut impl FnMut() -> Option<&'a [T]>) -> Self {
+        let signals: Vec<&[T]> = std::iter::from_fn(worst).take(Self::BATCH).collect();
+        let mut atoms = Mat::zeros(D.nrows(), signals.len());
+        for (slot, x) in signals.iter().enumerate() {
+            set_atom(&mut atoms, slot, x);
+        }
+        let mut cross = Mat::zeros(D.ncols(), signals.len());
+        product_into(cross.as_mut(), D.transpose(), atoms.as_ref());
+        let mut own = Mat::zeros(signals.len(), signals.len());
+        product_into(own.as_mut(), atoms.transpose(), atoms.as_ref());
+        Self { atoms, cross, own, used: 0 }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.used == self.atoms.ncols()
+    }
+
+    /// Makes the next one atom j of D, and row and column j of G; `false` if there is none.
+    fn replace(&mut self, j: usize, D: &mut Mat<T>, G: &mut Mat<T>) -> bool {
+        if self.is_empty() {
+            return false;
+        }
+        let slot = self.used;
+        self.used += 1;
+        D.col_as_slice_mut(j).copy_from_slice(self.atoms.col_as_slice(slot));
+        for later in slot..self.atoms.ncols() {
+            self.cross[(j, later)] = self.own[(slot, later)];
+        }
+        G.col_as_slice_mut(j).copy_from_slice(self.cross.col_as_slice(slot));
+        for i in 0..G.ncols() {
+            G[(j, i)] = self.cross[(i, slot)];
+        }
+        true
     }
 }
 
@@ -92,4 +143,50 @@ fn count_uses<T: Real>(codes: &Codes<T>, threshold: f64) -> Vec<usize> {
         }
     }
     uses
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::gram;
+    use crate::matrix::columns_of;
+    use crate::pursuit::BatchOmp;
+    use crate::testing::{close, random_matrix, random_unit_columns, tolerance};
+
+    /// Cleans a dictionary with many copies, over more than one batch of spares; `n_spares` signals
+    /// may replace atoms.
+    fn cleaned<T: Real>(n_spares: usize) -> (Mat<T>, Mat<T>, usize) {
+        let (mut D, X) = (random_unit_columns::<T>(12, 60, 1), random_matrix::<T>(12, 200, 2));
+        for j in 0..60 {
+            if j % 3 == 2 {
+                let copy = D.col_as_slice(j - 1).to_vec();
+                D.col_as_slice_mut(j).copy_from_slice(&copy);
+            }
+        }
+        let coder = BatchOmp::from_atoms(D.clone());
+        let codes = coder.encode_sparsely(columns_of(&X), 3).unwrap().codes;
+        let mut G = gram(D.as_ref());
+        let mut next = 0..n_spares;
+        let worst = || next.next().map(|i| X.col_as_slice(i));
+        let rule = Cleaning { max_coherence: 0.99, min_uses: 1 };
+        let n = clean(rule, &mut D, &mut G, &codes, &[false; 60], 1.0, worst);
+        (D, G, n)
+    }
+
+    fn gram_is_kept_in_step<T: Real>() {
+        for n_spares in [0, 1, 16, 17, 200] {
+            let (D, G, n) = cleaned::<T>(n_spares);
+            close(G.as_ref(), gram(D.as_ref()).as_ref(), tolerance::<T>(12));
+            // first an atom goes for its copy, then the copy, which nobody uses
+            assert_eq!(n, n_spares.min(40));
+            let coherent = |j: usize| (0..60).any(|i| i != j && G[(i, j)].wide().abs() > 0.99);
+            assert_eq!((0..60).filter(|&j| coherent(j)).count(), 40 - 2 * n.div_ceil(2));
+        }
+    }
+
+    #[test]
+    fn copies_make_way_and_the_gram_matrix_stays_that_of_the_atoms() {
+        gram_is_kept_in_step::<f64>();
+        gram_is_kept_in_step::<f32>();
+    }
 }

@@ -16,12 +16,12 @@
 
 use super::clean::{Cleaning, clean, set_atom};
 use super::{
-    Candidates, InitialAtoms, Learned, Learner, Stop, alternating_bytes, check_problem, residuals,
-    zero_samples,
+    Candidates, InitialAtoms, Learned, Learner, Stop, alternating_bytes, check_problem,
+    residuals_into, zero_samples,
 };
 use crate::error::LkdlError;
 use crate::linalg::{full_eigen, gram, product_into};
-use crate::matrix::{Columns, Contiguous, col, column_sq_norms, columns_of, frobenius_sq};
+use crate::matrix::{BLOCK, Columns, Contiguous, col, column_sq_norms, columns_of, frobenius_sq};
 use crate::monitor::{Monitor, Silent};
 use crate::pursuit::{BatchOmp, Codes};
 use crate::random::{Stage, permutation, stream};
@@ -30,6 +30,7 @@ use crate::vector::{axpy_simd, dot_simd, dot_wide, norm_sq, normalize, scale};
 use faer::{Mat, MatRef};
 use num_traits::Float;
 use pulp::{Arch, Simd, WithSimd};
+use rayon::prelude::*;
 
 /// How one atom is refitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -121,7 +122,7 @@ impl<T: Real> Learner<T> for KsvdParams<T> {
         let (mut errors, mut n_replaced) = (Vec::new(), 0);
         let stop = loop {
             let t = errors.len();
-            state.code(self.sparsity);
+            state.code(self.sparsity)?;
             state.update_atoms(self, &self.sweep_order(state.D.ncols(), class, t))?;
             errors.push(state.relative_error());
             let stop = Stop::reached(&errors, self.tol, self.max_iters);
@@ -168,6 +169,9 @@ struct Sweep<'a, T: Real> {
     G: Option<Mat<T>>,
     codes: Codes<T>,
     E: Mat<T>,
+    /// ‖e_i‖², but for the signals whose residual has changed since.
+    sq_errors: Vec<f64>,
+    stale: Vec<bool>,
     candidates: Candidates,
     replaced: Vec<bool>,
     n_replaced: usize,
@@ -180,7 +184,9 @@ impl<'a, T: Real> Sweep<'a, T> {
             max_norm: column_sq_norms(X).into_iter().fold(0.0, f64::max).sqrt(),
             G: None,
             codes: Codes::empty(D.ncols()),
-            E: Mat::zeros(0, 0),
+            E: Mat::zeros(X.nrows(), X.ncols()),
+            sq_errors: vec![0.0; X.ncols()],
+            stale: vec![true; X.ncols()],
             candidates: Candidates { taken: Vec::new() },
             replaced: Vec::new(),
             n_replaced: 0,
@@ -190,21 +196,26 @@ impl<'a, T: Real> Sweep<'a, T> {
     }
 
     /// Γ by Batch-OMP, E = X − DΓ.
-    fn code(&mut self, sparsity: usize) {
+    fn code(&mut self, sparsity: usize) -> Result<(), LkdlError> {
         let G = self.G.take().unwrap_or_else(|| gram(self.D.as_ref()));
         let coder = BatchOmp::with_gram(std::mem::replace(&mut self.D, Mat::new()), G);
-        self.codes = coder.encode_sparsely(self.X, sparsity).codes;
+        self.codes = coder.encode_sparsely(self.X, sparsity)?.codes;
         self.D = coder.into_atoms();
-        self.E = residuals(self.X, &self.D, &self.codes);
+        residuals_into(&mut self.E, self.X, &self.D, &self.codes);
+        self.stale.fill(true);
         self.candidates = Candidates::new(self.X);
         self.replaced = vec![false; self.D.ncols()];
         self.n_replaced = 0;
+        Ok(())
     }
 
     /// One Gauss–Seidel sweep over the atoms.
     fn update_atoms(&mut self, params: &KsvdParams<T>, order: &[usize]) -> Result<(), LkdlError> {
         let users = self.codes.users();
         for &j in order {
+            for &(i, _) in &users[j] {
+                self.stale[i] = true;
+            }
             let alive = !users[j].is_empty()
                 && match params.update {
                     AtomUpdate::Approximate => self.refit_approximately(j, &users[j]),
@@ -273,28 +284,42 @@ impl<'a, T: Real> Sweep<'a, T> {
 
     /// An atom nobody uses becomes the worst represented signal; none left: it stays.
     fn replace_unused(&mut self, j: usize) {
-        let sq_errors = column_sq_norms(columns_of(&self.E));
-        if let Some(i) = self.candidates.take_worst(&sq_errors) {
+        self.refresh_errors();
+        if let Some(i) = self.candidates.take_worst(&self.sq_errors) {
             set_atom(&mut self.D, j, col(self.X, i));
             self.replaced[j] = true;
             self.n_replaced += 1;
         }
     }
 
+    /// ‖e_i‖² of the signals that have changed: atoms that nobody uses come in numbers, and few
+    /// signals change between two of them.
+    fn refresh_errors(&mut self) {
+        let E = columns_of(&self.E);
+        let entries = self.sq_errors.par_iter_mut().zip(&mut self.stale).enumerate();
+        entries.with_min_len(BLOCK).filter(|(_, (_, stale))| **stale).for_each(
+            |(i, (sq_error, stale))| {
+                *sq_error = norm_sq(col(E, i));
+                *stale = false;
+            },
+        );
+    }
+
     /// ‖E‖_F / ‖X‖_F.
-    fn relative_error(&self) -> f64 {
+    fn relative_error(&mut self) -> f64 {
         if self.sq_norm == 0.0 {
             return 0.0;
         }
-        (frobenius_sq(columns_of(&self.E)) / self.sq_norm).sqrt()
+        self.refresh_errors();
+        (self.sq_errors.iter().sum::<f64>() / self.sq_norm).sqrt()
     }
 
     fn clean(&mut self, rule: Option<Cleaning>) {
         let Some(rule) = rule else { return };
-        let sq_errors = column_sq_norms(columns_of(&self.E));
+        self.refresh_errors();
         let mut G = gram(self.D.as_ref());
-        let (X, candidates) = (self.X, &mut self.candidates);
-        let worst = || candidates.take_worst(&sq_errors).map(|i| col(X, i));
+        let (X, candidates, sq_errors) = (self.X, &mut self.candidates, &self.sq_errors);
+        let worst = || candidates.take_worst(sq_errors).map(|i| col(X, i));
         self.n_replaced +=
             clean(rule, &mut self.D, &mut G, &self.codes, &self.replaced, self.max_norm, worst);
         self.G = Some(G);

@@ -81,7 +81,7 @@ impl<T: Real, L: Learner<T> + ?Sized> Learner<T> for Box<L> {
     }
 }
 
-/// E, D, two Gram matrices and the codes of a learner that alternates coding and update.
+/// E, D and Dᵀ, three Gram matrices and the codes of a learner that alternates coding and update.
 fn alternating_bytes<T: Real>(
     n_features: usize,
     n_samples: usize,
@@ -90,7 +90,7 @@ fn alternating_bytes<T: Real>(
 ) -> u64 {
     let entry = (size_of::<T>() + size_of::<u32>() + 2 * size_of::<usize>()) as u64;
     matrix_bytes::<T>(n_features, n_samples)
-        + 2 * matrix_bytes::<T>(n_features, n_atoms)
+        + 3 * matrix_bytes::<T>(n_features, n_atoms)
         + 3 * matrix_bytes::<T>(n_atoms, n_atoms)
         + matrix_bytes::<T>(n_atoms, BLOCK)
         + matrix_bytes::<u8>(n_samples, sparsity) * entry
@@ -177,19 +177,26 @@ fn zero_samples<T: Real>(X: Columns<'_, T>) -> Option<Warning> {
 
 /// E = X − DΓ, one contiguous column per signal.
 fn residuals<T: Real>(X: Columns<'_, T>, D: &Mat<T>, codes: &Codes<T>) -> Mat<T> {
+    let mut E = Mat::zeros(X.nrows(), X.ncols());
+    residuals_into(&mut E, X, D, codes);
+    E
+}
+
+/// [`residuals`] in memory that is there already.
+fn residuals_into<T: Real>(E: &mut Mat<T>, X: Columns<'_, T>, D: &Mat<T>, codes: &Codes<T>) {
     let D = columns_of(D);
-    let mut E = X.to_owned();
     E.as_mut().par_col_chunks_mut(BLOCK).enumerate().for_each(|(t, block)| {
         let Some(block) = block.try_as_col_major_mut() else { return };
         for (slot, e) in block.col_iter_mut().enumerate() {
-            let (atoms, values) = codes.signal(t * BLOCK + slot);
+            let i = t * BLOCK + slot;
+            let (atoms, values) = codes.signal(i);
             let e = e.as_slice_mut();
+            e.copy_from_slice(col(X, i));
             for (&j, &value) in atoms.iter().zip(values) {
                 axpy(e, T::of(0.0) - value, col(D, j as usize));
             }
         }
     });
-    E
 }
 
 /// Signals that may replace an atom, each at most once per iteration.

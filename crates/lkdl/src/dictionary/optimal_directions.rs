@@ -81,7 +81,7 @@ impl<T: Real> Learner<T> for ModParams<T> {
         let (mut errors, mut n_replaced) = (Vec::new(), 0);
         let stop = loop {
             let coder = BatchOmp::from_atoms(D);
-            let mut codes = coder.encode_sparsely(X, self.sparsity).codes;
+            let mut codes = coder.encode_sparsely(X, self.sparsity)?.codes;
             D = coder.into_atoms();
             let used = update(X, &mut D, &mut codes)?;
             let E = residuals(X, &D, &codes);

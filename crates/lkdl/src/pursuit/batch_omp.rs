@@ -5,7 +5,7 @@
 //! Rubinstein, Zibulevsky & Elad 2008.
 
 use super::codes::{CodeBlock, Encoded};
-use super::entry::{check_problem, check_range};
+use super::entry::{bad_value, check_range, check_shapes};
 use super::greedy::{PaddedGram, Workspace};
 use super::target::{Limits, Target};
 use crate::error::LkdlError;
@@ -30,6 +30,8 @@ const UNIT_NORM_SLACK: f64 = 256.0;
 pub struct BatchOmp<T: Real> {
     /// Unit atoms (zero ones left zero).
     atoms: Mat<T>,
+    /// Dᵀ: as the left operand of a product it needs no rearranging, block after block.
+    transposed: Mat<T>,
     gram: PaddedGram<T>,
     /// ‖d_i‖ of the atoms as given; empty if all were unit.
     norms: Vec<f64>,
@@ -60,13 +62,14 @@ impl<T: Real> BatchOmp<T> {
                 }
             }
         }
-        let gram = PaddedGram::new(gram(atoms.as_ref()).as_ref());
-        Self { atoms, gram, norms }
+        let gram = gram(atoms.as_ref());
+        Self { norms, ..Self::with_gram(atoms, gram) }
     }
 
     /// For unit (or zero) atoms whose G is at hand.
     pub(crate) fn with_gram(atoms: Mat<T>, G: Mat<T>) -> Self {
-        Self { atoms, gram: PaddedGram::new(G.as_ref()), norms: Vec::new() }
+        let transposed = atoms.transpose().to_owned();
+        Self { atoms, transposed, gram: PaddedGram::new(G.as_ref()), norms: Vec::new() }
     }
 
     /// The unit atoms back.
@@ -85,27 +88,41 @@ impl<T: Real> BatchOmp<T> {
 
     /// Codes every column of `samples`.
     pub fn encode(&self, samples: MatRef<'_, T>, target: Target) -> Result<Encoded<T>, LkdlError> {
-        check_problem(self.atoms.as_ref(), samples)?;
+        check_shapes(self.atoms.as_ref(), samples)?;
         let limits = target.limits(self.atoms.nrows(), self.n_atoms())?;
         let X = Contiguous::new(samples);
-        check_range::<T>(&column_sq_norms(X.columns()))?;
-        Ok(self.encode_columns(X.columns(), limits))
+        // Values are checked block by block, by the norms that the pursuit needs anyway: a pass of
+        // their own over all samples would cost as much as a fifth of the product.
+        match self.encode_columns(X.columns(), limits) {
+            Some(encoded) => Ok(encoded),
+            None => Err(bad_value(samples, X.columns())),
+        }
     }
 
     /// At most `sparsity` atoms per signal, for samples already checked.
-    pub(crate) fn encode_sparsely(&self, X: Columns<'_, T>, sparsity: usize) -> Encoded<T> {
+    pub(crate) fn encode_sparsely(
+        &self,
+        X: Columns<'_, T>,
+        sparsity: usize,
+    ) -> Result<Encoded<T>, LkdlError> {
         let max_atoms = sparsity.min(self.n_atoms());
         self.encode_columns(X, Limits { max_atoms, sq_error: None })
+            .ok_or_else(|| bad_value(X.as_dyn_stride(), X))
     }
 
-    fn encode_columns(&self, X: Columns<'_, T>, limits: Limits) -> Encoded<T> {
+    /// `None` if a signal is not finite, or too large.
+    fn encode_columns(&self, X: Columns<'_, T>, limits: Limits) -> Option<Encoded<T>> {
         let scratch = || Scratch::new(self.n_atoms(), limits.max_atoms);
         let blocks = map_blocks_with(X.ncols(), BLOCK, scratch, |scratch, range| {
             let X = subcols(X, range);
+            let sq_norms: Vec<f64> = (0..X.ncols()).map(|i| norm_sq(col(X, i))).collect();
+            check_range::<T>(&sq_norms).ok()?;
             scratch.correlate_with(self, X);
-            Arch::new().dispatch(EncodeBlock { coder: self, X, scratch, limits })
+            let block = EncodeBlock { coder: self, X, sq_norms: &sq_norms, scratch, limits };
+            Some(Arch::new().dispatch(block))
         });
-        Encoded::join(self.n_atoms(), blocks)
+        let blocks = blocks.into_iter().collect::<Option<Vec<_>>>()?;
+        Some(Encoded::join(self.n_atoms(), blocks))
     }
 
     /// γ in terms of the atoms as given.
@@ -135,7 +152,7 @@ impl<T: Real> Scratch<T> {
         let padding = self.alpha.nrows() - m;
         self.alpha.as_mut().submatrix_mut(m, 0, padding, X.ncols()).fill(T::of(0.0));
         let alpha = self.alpha.as_mut().submatrix_mut(0, 0, m, X.ncols());
-        product_into(alpha, coder.atoms.transpose(), X.as_dyn_stride());
+        product_into(alpha, coder.transposed.as_ref(), X.as_dyn_stride());
     }
 }
 
@@ -143,6 +160,8 @@ impl<T: Real> Scratch<T> {
 struct EncodeBlock<'a, T: Real> {
     coder: &'a BatchOmp<T>,
     X: Columns<'a, T>,
+    /// ‖x_i‖².
+    sq_norms: &'a [f64],
     scratch: &'a mut Scratch<T>,
     limits: Limits,
 }
@@ -152,15 +171,15 @@ impl<T: Real> WithSimd for EncodeBlock<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> CodeBlock<T> {
-        let Self { coder, X, scratch: Scratch { alpha, work }, limits } = self;
+        let Self { coder, X, sq_norms, scratch: Scratch { alpha, work }, limits } = self;
         let (mut block, mut entries) = (CodeBlock::default(), Vec::new());
         for i in 0..X.ncols() {
             let x = col(X, i);
             let refresh = |chosen: &[usize], values: &[f64]| {
                 sq_residual(columns_of(&coder.atoms), x, chosen, values)
             };
-            let (rho0, alpha) = (norm_sq(x), alpha.col_as_slice_mut(i));
-            let rho = work.pursue(simd, &coder.gram, alpha, rho0, limits, refresh);
+            let alpha = alpha.col_as_slice_mut(i);
+            let rho = work.pursue(simd, &coder.gram, alpha, sq_norms[i], limits, refresh);
             work.solve();
             entries.clear();
             for (&j, &value) in work.chosen.iter().zip(&work.solution) {

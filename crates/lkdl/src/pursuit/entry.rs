@@ -24,7 +24,25 @@ pub(crate) fn check_problem<T: Real>(
 ) -> Result<(), LkdlError> {
     check_samples(dictionary, "dictionary")?;
     check_samples(samples, "samples")?;
+    check_shapes(dictionary, samples)
+}
+
+/// Rejects samples that are none, or have other features than the dictionary.
+pub(crate) fn check_shapes<T: Real>(
+    dictionary: MatRef<'_, T>,
+    samples: MatRef<'_, T>,
+) -> Result<(), LkdlError> {
+    if samples.ncols() == 0 || samples.nrows() == 0 {
+        return check_samples(samples, "samples");
+    }
     check_size("samples (rows: n_features of the dictionary)", samples.nrows(), dictionary.nrows())
+}
+
+/// The error of samples whose norms are known to be wrong.
+pub(crate) fn bad_value<T: Real>(samples: MatRef<'_, T>, X: Columns<'_, T>) -> LkdlError {
+    let found =
+        check_samples(samples, "samples").and_then(|()| check_range::<T>(&column_sq_norms(X)));
+    found.err().unwrap_or(LkdlError::NoConvergence { what: "sparse coding" })
 }
 
 /// Norms of atoms and signals, checked against overflow of their products.

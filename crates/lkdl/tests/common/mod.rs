@@ -66,10 +66,7 @@ pub fn kernels() -> Vec<Kernel> {
 }
 
 /// A small pipeline on the given kernel: c landmarks, rank k, m atoms per class, q of them.
-pub fn pipeline<T: Real>(
-    kernel: Kernel,
-    [c, k, m, q]: [usize; 4],
-) -> LkdlParams<ClassDictionariesParams<KsvdParams<T>>> {
+pub fn pipeline<T: Real>(kernel: Kernel, [c, k, m, q]: [usize; 4]) -> Params<T> {
     LkdlParams {
         prepare: PrepareParams::default(),
         map: MapParams::Nystroem(NystroemParams {
@@ -99,4 +96,15 @@ pub fn assert_sound(predictions: &Predictions, n_samples: usize, n_classes: usiz
     assert!(predictions.labels.iter().all(|&l| l < n_classes));
     assert!(predictions.scores.col_iter().all(|r| r.iter().all(|v| v.is_finite() && *v >= 0.0)));
     assert!(predictions.margins.iter().all(|m| (0.0..=1.0).contains(m)));
+}
+
+/// What [`pipeline`] makes.
+pub type Params<T> = LkdlParams<ClassDictionariesParams<KsvdParams<T>>>;
+
+/// The map's parameters of a [`pipeline`].
+pub fn map_of<T: Real>(params: &Params<T>) -> NystroemParams {
+    match &params.map {
+        MapParams::Nystroem(map) => map.clone(),
+        other => panic!("{other:?}"),
+    }
 }
