@@ -3,6 +3,7 @@
 
 use crate::cli::Shared;
 use crate::failure::Failure;
+use crate::words;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
@@ -87,27 +88,27 @@ impl Context {
             .with_message(label.to_owned())
     }
 
-    /// A remark for a person.
+    /// A remark for a person, on one line.
     pub fn note(&self, text: impl std::fmt::Display) {
-        self.say(format_args!("{text}"));
+        self.say("", text);
     }
 
-    /// Something the user may want to know about the result.
+    /// Something the user may want to know about the result, on one line.
     pub fn warn(&self, text: impl std::fmt::Display) {
         let (on, off) = if self.colours { ("\x1b[33m", "\x1b[0m") } else { ("", "") };
-        self.say(format_args!("{on}warning:{off} {text}"));
+        self.say(&format!("{on}warning:{off} "), text);
     }
 
-    fn say(&self, text: std::fmt::Arguments<'_>) {
+    fn say(&self, start: &str, text: impl std::fmt::Display) {
         if !self.quiet {
             // a closed stderr is no reason to fail
-            let _ = writeln!(std::io::stderr(), "{text}");
+            let _ = writeln!(std::io::stderr(), "{start}{}", words::shown(&text.to_string()));
         }
     }
 
-    /// Prints a result, ended by a line break.
+    /// Prints a result for a person, ended by a line break.
     pub fn print(&self, text: impl std::fmt::Display) -> Result<(), Failure> {
-        let text = text.to_string();
+        let text = words::shown_lines(&text.to_string());
         let end = if text.ends_with('\n') { "" } else { "\n" };
         self.print_bytes(format!("{text}{end}").as_bytes())
     }
@@ -128,7 +129,7 @@ impl Context {
             Envelope { version: env!("CARGO_PKG_VERSION"), command: self.command_line(), body };
         let text = serde_json::to_string_pretty(&envelope)
             .map_err(|error| Failure::run(format!("cannot write the result as JSON: {error}")))?;
-        self.print(text)
+        self.print_bytes(format!("{text}\n").as_bytes())
     }
 
     /// The command as it was typed, for records.

@@ -13,6 +13,7 @@
 //! results or nothing.
 
 use crate::config::Arguments;
+use crate::words;
 use lkdl::LkdlError;
 use lkdl_data::DataError;
 use std::io::{ErrorKind, Write};
@@ -113,7 +114,8 @@ impl Failure {
 
     fn new(kind: Kind, message: impl ToString) -> Self {
         let lines = message.to_string();
-        Self { kind, message: lines.lines().map(str::trim).collect::<Vec<_>>().join(" ") }
+        let line = lines.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+        Self { kind, message: words::shown(&line) }
     }
 
     /// Whether whoever read stdout has gone, and nothing else is wrong.
@@ -164,7 +166,7 @@ impl From<LkdlError> for Failure {
             E::Cancelled => Kind::Interrupted,
             _ => Kind::Run,
         };
-        Self::new(kind, error)
+        Self::new(kind, words::of_error(&error))
     }
 }
 
@@ -178,7 +180,13 @@ impl From<DataError> for Failure {
             DataError::Exists { .. } | DataError::Output { .. } => Kind::Output,
             _ => Kind::Input,
         };
-        Self::new(kind, error)
+        let text = match &error {
+            DataError::Parameter { name, value, requirement } => {
+                format!("{} is {value}, but must be {requirement}", words::flag(name))
+            }
+            other => other.to_string(),
+        };
+        Self::new(kind, text)
     }
 }
 
@@ -226,5 +234,6 @@ mod tests {
     #[test]
     fn a_message_is_one_line() {
         assert_eq!(Failure::run("a\n  b\n").message, "a b");
+        assert_eq!(Failure::run("a \x1b[2J b").message, "a \\u{1b}[2J b");
     }
 }

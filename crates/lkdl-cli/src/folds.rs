@@ -2,6 +2,8 @@
 
 use crate::failure::Failure;
 use crate::method::{MethodFlags, Precision};
+use crate::precision::into_precision;
+use crate::words::{counted, shown};
 use indicatif::ProgressBar;
 use lkdl_data::{Dataset, Split, stratified_folds};
 use lkdl_model::Element;
@@ -16,18 +18,14 @@ pub struct Folds<'a> {
 impl<'a> Folds<'a> {
     /// Deals the samples of every class to `count` folds.
     pub fn new(set: &'a Dataset, count: usize, seed: u64) -> Result<Self, Failure> {
+        check_classes(set)?;
         let sizes = set.class_counts();
-        if sizes.len() < 2 {
-            let name = &set.name;
-            return Err(Failure::input(format!(
-                "{name} has one class; there is nothing to tell apart"
-            )));
-        }
         // a class of one sample would be unknown to the fold that tests it
         if let Some(class) = sizes.iter().position(|&size| size < 2) {
-            let (name, size) = (&set.class_names[class], sizes[class]);
+            let (name, size) = (&set.class_names[class], counted(sizes[class], "sample"));
             return Err(Failure::input(format!(
-                "class {name} has {size} samples, but folds need 2; drop the class or add samples"
+                "class {} has {size}, but folds need 2; drop the class or add samples",
+                shown(name)
             )));
         }
         Ok(Self { set, splits: stratified_folds(&set.labels, count, seed)?, seed })
@@ -64,16 +62,30 @@ impl<'a> Folds<'a> {
     ) -> Result<Vec<f64>, Failure> {
         let fold = |split: &Split| {
             let (train, test) = (self.set.subset(&split.train)?, self.set.subset(&split.test)?);
-            let samples = train.convert::<T>();
-            let recipe = flags.recipe(samples.as_ref(), &train.class_counts(), self.seed)?;
-            let model = recipe.params.fit(samples.as_ref(), &indices(&train))?;
-            let accuracy =
-                model.predict(test.convert::<T>().as_ref())?.accuracy(&indices(&test))?;
+            let (labels, truth) = (indices(&train), indices(&test));
+            let samples = into_precision::<T>(train.samples);
+            let recipe = flags.recipe(samples.as_ref(), &labels, self.seed)?;
+            let model = recipe.params.fit(samples.as_ref(), &labels)?;
+            let test = into_precision::<T>(test.samples);
+            let accuracy = model.predict(test.as_ref())?.accuracy(&truth)?;
             bar.inc(1);
             Ok(accuracy)
         };
         self.splits.iter().map(fold).collect()
     }
+}
+
+/// One class is nothing to learn: whatever is asked about, it would be the answer.
+pub fn check_classes(set: &Dataset) -> Result<(), Failure> {
+    if set.n_classes() >= 2 {
+        return Ok(());
+    }
+    let (name, class) = (&set.name, set.class_names.first().map_or("", String::as_str));
+    Err(Failure::input(format!(
+        "{name} has one class, \"{}\"; there is nothing to tell apart: give samples of another class, \
+         or name the right labels with --label",
+        shown(class)
+    )))
 }
 
 /// Class indices as the engine counts them.

@@ -12,10 +12,13 @@ mod folds;
 mod interrupt;
 mod method;
 mod model_file;
+mod output;
+mod precision;
 mod scores;
 mod stages;
 mod table;
 mod tune;
+mod words;
 
 use clap::{ColorChoice, FromArgMatches};
 use failure::Failure;

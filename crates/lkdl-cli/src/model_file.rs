@@ -1,10 +1,36 @@
-//! Model files on disk.
+//! Model files on disk, and the commands that hold samples against one.
 
 use crate::context::Context;
+use crate::data_flags::DataFlags;
 use crate::failure::Failure;
+use crate::output;
+use clap::Args;
+use lkdl_data::Table;
 use lkdl_model::{AnyModel, Card, Element, Pipeline};
-use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// A model and samples for it: what `evaluate`, `predict`, `transform` and `encode` start with.
+#[derive(Debug, Args)]
+pub struct ModelAndData {
+    /// A model of `lkdl fit`
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub data: DataFlags,
+}
+
+impl ModelAndData {
+    /// Looks whether `output` can be written, then reads both.
+    pub fn open(
+        &self,
+        output: Option<&Path>,
+        context: &Context,
+    ) -> Result<(AnyModel, Table), Failure> {
+        if let Some(output) = output {
+            output::check(output, context)?;
+        }
+        Ok((load(&self.model)?, self.data.table(context)?))
+    }
+}
 
 /// Reads a model.
 pub fn load(path: &Path) -> Result<AnyModel, Failure> {
@@ -23,17 +49,6 @@ pub fn save<T: Element>(
     context: &Context,
 ) -> Result<usize, Failure> {
     let bytes = lkdl_model::to_bytes(model, card).map_err(Failure::run)?;
-    lkdl_data::atomic::write_file(path, context.force, |out: &mut dyn Write| out.write_all(&bytes))
-        .map_err(Failure::writing)?;
+    output::write(path, &bytes, context)?;
     Ok(bytes.len())
-}
-
-/// Refuses an output that exists, before any work is done for it.
-pub fn check_output(path: &Path, context: &Context) -> Result<(), Failure> {
-    match std::fs::metadata(path) {
-        Ok(found) if found.is_file() && !context.force => {
-            Err(lkdl_data::DataError::Exists { file: path.into() }.into())
-        }
-        _ => Ok(()),
-    }
 }

@@ -1,5 +1,6 @@
 //! Text tables: columns aligned, units in the header, no lines but the one under the header.
 
+use crate::words;
 use std::fmt;
 use unicode_width::UnicodeWidthStr;
 
@@ -24,13 +25,13 @@ pub struct Table {
 impl Table {
     /// An empty table. A header carries its unit: `("time s", Align::Right)`.
     pub fn new<'a>(columns: impl IntoIterator<Item = (&'a str, Align)>) -> Self {
-        let columns = columns.into_iter().map(|(header, align)| (header.to_owned(), align));
+        let columns = columns.into_iter().map(|(header, align)| (words::shown(header), align));
         Self { columns: columns.collect(), rows: Vec::new() }
     }
 
     /// Adds a row; cells that are missing stay empty.
     pub fn row(&mut self, cells: impl IntoIterator<Item = impl ToString>) {
-        self.rows.push(cells.into_iter().map(|cell| cell.to_string()).collect());
+        self.rows.push(cells.into_iter().map(|cell| words::shown(&cell.to_string())).collect());
     }
 
     fn line(&self, cells: &[String], widths: &[usize], f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -77,6 +78,15 @@ mod tests {
             table.to_string(),
             "class   samples\n─────  ────────\nzero        178\n七     12345678\n"
         );
+    }
+
+    #[test]
+    fn a_label_cannot_move_the_cursor() {
+        let mut table = Table::new([("a", Align::Left), ("b\x1b[2J", Align::Right)]);
+        table.row(["x\ny", "1"]);
+        let text = table.to_string();
+        assert_eq!(text.lines().nth(2), Some("x\\ny           1"), "{text}");
+        assert!(!text.contains('\x1b'), "{text:?}");
     }
 
     #[test]

@@ -39,20 +39,13 @@ pub(crate) fn write_with(
     fill: impl FnOnce(&mut dyn Write) -> Result<(), DataError>,
 ) -> Result<(), DataError> {
     let old = fs::metadata(path).ok();
-    match &old {
-        Some(old) if old.is_dir() => {
-            return Err(DataError::writing(path, ErrorKind::IsADirectory.into()));
-        }
-        Some(old) if !old.is_file() => {
-            let file = OpenOptions::new().write(true).open(path);
-            let mut out = BufWriter::new(file.map_err(|source| DataError::writing(path, source))?);
-            let filled = fill(&mut out).map_err(|error| error.written_to(path));
-            return filled
-                .and_then(|()| out.flush().map_err(|source| DataError::writing(path, source)));
-        }
-        // before the work, not after it
-        Some(_) if !overwrite => return Err(DataError::Exists { file: path.into() }),
-        _ => {}
+    check_free(path, old.as_ref(), overwrite)?;
+    if old.as_ref().is_some_and(|old| !old.is_file()) {
+        let file = OpenOptions::new().write(true).open(path);
+        let mut out = BufWriter::new(file.map_err(|source| DataError::writing(path, source))?);
+        let filled = fill(&mut out).map_err(|error| error.written_to(path));
+        return filled
+            .and_then(|()| out.flush().map_err(|source| DataError::writing(path, source)));
     }
     let failed = |source| DataError::writing(path, source);
     let (temporary, file) = Temporary::file(path).map_err(failed)?;
@@ -66,6 +59,27 @@ pub(crate) fn write_with(
     file.sync_all().map_err(failed)?;
     drop(file);
     temporary.publish(path, overwrite)
+}
+
+/// Whether [`write_file`] would refuse before it is given anything to write: for long work, before
+/// it starts. An empty temporary file shows that the folder takes files, and is removed at once.
+pub fn check_file(path: &Path, overwrite: bool) -> Result<(), DataError> {
+    let old = fs::metadata(path).ok();
+    check_free(path, old.as_ref(), overwrite)?;
+    // a pipe may have no reader yet: it is opened when there is something to write
+    if old.is_none_or(|old| old.is_file()) {
+        Temporary::file(path).map_err(|source| DataError::writing(path, source))?;
+    }
+    Ok(())
+}
+
+/// A folder in the way, or a file that may not be replaced, is an error.
+fn check_free(path: &Path, old: Option<&fs::Metadata>, overwrite: bool) -> Result<(), DataError> {
+    match old {
+        Some(old) if old.is_dir() => Err(DataError::writing(path, ErrorKind::IsADirectory.into())),
+        Some(old) if old.is_file() && !overwrite => Err(DataError::Exists { file: path.into() }),
+        _ => Ok(()),
+    }
 }
 
 /// Removes the temporary files that exist now. For the thread that handles Ctrl-C, just before
@@ -251,6 +265,22 @@ mod tests {
         assert!(missing.to_string().contains("create the folder"), "{missing}");
         assert!(write_file(&scratch.0, true, |_| Ok(())).is_err());
         assert_eq!(entries(&scratch), 0);
+    }
+
+    #[test]
+    fn what_could_not_be_written_is_known_beforehand() {
+        let scratch = Scratch::new("atomic-check");
+        let path = scratch.0.join("a.txt");
+        check_file(&path, false).unwrap();
+        assert_eq!(entries(&scratch), 0);
+        let missing = check_file(&scratch.0.join("no/a.txt"), false).unwrap_err();
+        assert!(missing.to_string().contains("create the folder"), "{missing}");
+        assert!(check_file(&scratch.0, true).is_err());
+        fs::write(&path, "old").unwrap();
+        assert!(matches!(check_file(&path, false), Err(DataError::Exists { .. })));
+        check_file(&path, true).unwrap();
+        assert!(check_file(&path.join("b.txt"), true).is_err());
+        assert_eq!((fs::read(&path).unwrap(), entries(&scratch)), (b"old".to_vec(), 1));
     }
 
     #[test]

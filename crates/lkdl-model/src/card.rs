@@ -3,6 +3,7 @@
 use crate::error::ModelError;
 use lkdl::Kernel;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Where a model comes from and what its classes are called: the caller's part of the metadata.
@@ -30,7 +31,7 @@ pub struct DataRecord {
 }
 
 /// How the dictionary of one class came to be.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ClassHistory {
     /// ‖X − DΓ‖_F / ‖X‖_F after each iteration.
     pub errors: Vec<f64>,
@@ -42,12 +43,25 @@ pub struct ClassHistory {
     pub warnings: Vec<String>,
 }
 
+/// What a classifier writes beside its tensors.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct MethodRecord {
+    /// q, where codes have so many atoms at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sparsity: Option<usize>,
+    #[serde(default)]
+    pub(crate) history: Vec<ClassHistory>,
+    /// Numbers and names of the method's own.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) parameters: BTreeMap<String, Value>,
+}
+
 /// The metadata of a file, as it is written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Metadata {
     pub(crate) format_version: u32,
     pub(crate) library_version: String,
-    /// Which classifier; one dictionary per class is `class-dictionaries`.
+    /// Which classifier: [`Classifier::method`](crate::Classifier::method).
     pub(crate) method: String,
     /// `f32` or `f64`.
     pub(crate) precision: String,
@@ -57,8 +71,8 @@ pub(crate) struct Metadata {
     pub(crate) preparation: String,
     pub(crate) n_features: usize,
     pub(crate) rank: usize,
-    pub(crate) sparsity: usize,
-    pub(crate) history: Vec<ClassHistory>,
+    #[serde(flatten)]
+    pub(crate) record: MethodRecord,
     pub(crate) warnings: Vec<String>,
     pub(crate) card: Card,
 }

@@ -11,7 +11,7 @@
 //! | `eigenvalues` | k | those the map kept, `f64` |
 //! | `frequencies` | k/2 × p | of random Fourier features |
 //! | `fastfood.<b>.…` | | the blocks of a Fastfood map |
-//! | `dictionary.<l>` | m × k | the atoms of class l, one per row |
+//! | `dictionary.<l>` | m × k | the atoms of class l, one per row (method `class-dictionaries`) |
 //!
 //! Everything else is one JSON text under the metadata key `lkdl`: `{"checksum": …, "model": …}`
 //! with the [`Card`] and what the tensors mean. Its keys are sorted and the tensors written in a
@@ -24,6 +24,7 @@
 #![allow(non_snake_case)] // X is the matrix of samples
 
 mod card;
+mod classifier;
 mod element;
 mod error;
 mod read;
@@ -31,6 +32,7 @@ mod tensors;
 mod write;
 
 pub use card::{Card, ClassHistory, DataRecord};
+pub use classifier::Classifier;
 pub use element::Element;
 pub use error::ModelError;
 pub use read::{AnyModel, SavedModel, from_bytes};
@@ -39,8 +41,8 @@ pub use write::to_bytes;
 /// The version of the layout above that this library writes, and the newest it reads.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// A fitted pipeline that ends in one dictionary per class.
-pub type Pipeline<T> = lkdl::Lkdl<T, lkdl::classify::ClassDictionaries<T>>;
+/// A fitted pipeline that ends in a classifier of any method a file can hold.
+pub type Pipeline<T> = lkdl::Lkdl<T, Classifier<T>>;
 
 #[cfg(test)]
 mod tests;

@@ -4,10 +4,8 @@ use crate::card::{Card, ClassHistory, Metadata};
 use crate::element::Element;
 use crate::error::ModelError;
 use crate::tensors::{Source, checksum};
-use crate::write::{CLASS_DICTIONARIES, KEY};
-use crate::{FORMAT_VERSION, Pipeline};
-use lkdl::classify::ClassDictionaries;
-use lkdl::dictionary::{Learned, Stop};
+use crate::write::KEY;
+use crate::{Classifier, FORMAT_VERSION, Pipeline};
 use lkdl::map::fastfood::{FastfoodBlock, FastfoodMap};
 use lkdl::map::fourier::FourierMap;
 use lkdl::prepare::{FittedStep, Preparation, PrepareParams, Step};
@@ -85,20 +83,15 @@ fn checked_metadata(text: &str, tensors: &SafeTensors<'_>) -> Result<Metadata, M
 }
 
 fn build<T: Element>(metadata: Metadata, source: &Source<'_>) -> Result<SavedModel<T>, ModelError> {
-    if metadata.method != CLASS_DICTIONARIES {
-        return Err(ModelError::Unknown { field: "method", value: metadata.method });
-    }
     let preparation = preparation::<T>(&metadata, source)?;
     let map = map::<T>(&metadata, source)?;
-    let learned = (0..metadata.card.class_names.len())
-        .map(|class| learned::<T>(class, metadata.history.get(class), source))
-        .collect::<Result<Vec<_>, _>>()?;
-    let classifier = ClassDictionaries::new(learned, metadata.sparsity)?;
-    check_rank("dictionary.0", classifier.learned()[0].dictionary.nrows(), metadata.rank)?;
+    let n_classes = metadata.card.class_names.len();
+    let classifier = Classifier::get(&metadata.method, &metadata.record, n_classes, source)?;
+    check_rank("of the classifier", classifier.n_features(), metadata.rank)?;
     Ok(SavedModel {
         pipeline: Lkdl::from_parts(preparation, map, classifier),
         card: metadata.card,
-        history: metadata.history,
+        history: metadata.record.history,
         warnings: metadata.warnings,
         library_version: metadata.library_version,
     })
@@ -145,7 +138,7 @@ fn map<T: Element>(metadata: &Metadata, source: &Source<'_>) -> Result<FeatureMa
     Ok(map)
 }
 
-/// Map and dictionaries must speak of virtual samples of one dimension.
+/// Map and classifier must speak of virtual samples of one dimension.
 fn check_rank(name: &str, got: usize, rank: usize) -> Result<(), ModelError> {
     if got == rank {
         return Ok(());
@@ -194,22 +187,4 @@ fn fastfood<T: Element>(
         });
     }
     Ok(FeatureMap::Fastfood(FastfoodMap::from_parts(metadata.n_features, metadata.rank, blocks)?))
-}
-
-fn learned<T: Element>(
-    class: usize,
-    history: Option<&ClassHistory>,
-    source: &Source<'_>,
-) -> Result<Learned<T>, ModelError> {
-    let stop = match history.map(|h| h.stop.as_str()) {
-        Some("converged") => Stop::Converged,
-        _ => Stop::MaxIters,
-    };
-    Ok(Learned {
-        dictionary: source.matrix(&format!("dictionary.{class}"))?,
-        errors: history.map(|h| h.errors.clone()).unwrap_or_default(),
-        stop,
-        n_replaced: history.map_or(0, |h| h.n_replaced),
-        warnings: Vec::new(),
-    })
 }

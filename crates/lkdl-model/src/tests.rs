@@ -1,6 +1,8 @@
 //! Models survive the file bit for bit; anything else in the file is an error that says what.
 
-use crate::{AnyModel, Card, DataRecord, Element, ModelError, Pipeline, from_bytes, to_bytes};
+use crate::{
+    AnyModel, Card, Classifier, DataRecord, Element, ModelError, Pipeline, from_bytes, to_bytes,
+};
 use faer::Mat;
 use lkdl::map::fastfood::FastfoodParams;
 use lkdl::map::fourier::FourierParams;
@@ -35,7 +37,7 @@ fn fitted<T: Element>(map: MapParams, prepare: &str) -> Pipeline<T> {
         },
         memory: None,
     };
-    params.fit(X.as_ref(), &labels).unwrap()
+    params.fit(X.as_ref(), &labels).unwrap().map_classifier(Classifier::from)
 }
 
 fn card() -> Card {
@@ -91,6 +93,23 @@ fn every_map_and_precision_survives_bit_for_bit() {
         AnyModel::F32(saved) => saved.pipeline,
         AnyModel::F64(_) => panic!(),
     });
+}
+
+/// Written by lkdl 0.1.0, before files held classifiers of other methods: it must stay readable, and
+/// say the same.
+#[test]
+fn a_file_of_the_first_version_is_read_and_written_back_as_it_was() {
+    let bytes = include_bytes!("../tests/files/class-dictionaries-0.1.0.safetensors");
+    let AnyModel::F64(saved) = from_bytes(bytes).unwrap() else { panic!("its numbers are f64") };
+    let classifier = saved.pipeline.classifier();
+    assert_eq!(classifier.method(), "class-dictionaries");
+    assert_eq!((classifier.n_classes(), classifier.sparsity()), (2, Some(2)));
+    assert_eq!(classifier.class_atoms().unwrap()[1].ncols(), 3);
+    assert_eq!(saved.card.class_names, ["no", "yes"]);
+    assert_eq!(saved.history.len(), 2);
+    let X = Mat::from_fn(3, 2, |t, i| [[1.0, 2.0, 0.5], [2.0, 1.0, 0.25]][i][t]);
+    assert_eq!(saved.pipeline.predict(X.as_ref()).unwrap().labels, [1, 0]);
+    assert_eq!(to_bytes(&saved.pipeline, &saved.card).unwrap(), bytes);
 }
 
 #[test]

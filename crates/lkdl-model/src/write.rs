@@ -1,19 +1,16 @@
 //! A fitted pipeline as the bytes of a file.
 
-use crate::card::{Card, ClassHistory, KernelRecord, Metadata};
+use crate::card::{Card, KernelRecord, Metadata};
 use crate::element::Element;
 use crate::error::ModelError;
 use crate::tensors::{Tensors, checksum};
 use crate::{FORMAT_VERSION, Pipeline};
 use lkdl::FeatureMap;
-use lkdl::dictionary::{Learned, Stop};
 use lkdl::prepare::FittedStep;
 use std::collections::HashMap;
 
 /// The metadata key that holds everything that is no tensor.
 pub(crate) const KEY: &str = "lkdl";
-/// The one kind of classifier so far.
-pub(crate) const CLASS_DICTIONARIES: &str = "class-dictionaries";
 
 /// The bytes of a model file.
 pub fn to_bytes<T: Element>(model: &Pipeline<T>, card: &Card) -> Result<Vec<u8>, ModelError> {
@@ -27,21 +24,18 @@ pub fn to_bytes<T: Element>(model: &Pipeline<T>, card: &Card) -> Result<Vec<u8>,
     let mut tensors = Tensors::default();
     put_preparation(&mut tensors, model);
     let (map, kernel) = put_map(&mut tensors, model.map())?;
-    for (class, learned) in model.classifier().learned().iter().enumerate() {
-        tensors.put_matrix(format!("dictionary.{class}"), learned.dictionary.as_ref());
-    }
+    let record = model.classifier().put(&mut tensors);
     let metadata = Metadata {
         format_version: FORMAT_VERSION,
         library_version: env!("CARGO_PKG_VERSION").into(),
-        method: CLASS_DICTIONARIES.into(),
+        method: model.classifier().method().into(),
         precision: T::NAME.into(),
         map: map.into(),
         kernel,
         preparation: model.preparation().params().to_string(),
         n_features: model.preparation().n_features(),
-        rank: model.classifier().learned()[0].dictionary.nrows(),
-        sparsity: model.classifier().sparsity(),
-        history: model.classifier().learned().iter().map(history).collect(),
+        rank: model.classifier().n_features(),
+        record,
         warnings: model.warnings().iter().map(ToString::to_string).collect(),
         card: card.clone(),
     };
@@ -115,20 +109,4 @@ fn put_map<T: Element>(
             });
         }
     })
-}
-
-fn history<T: Element>(learned: &Learned<T>) -> ClassHistory {
-    ClassHistory {
-        errors: learned.errors.clone(),
-        stop: stop_name(learned.stop).into(),
-        n_replaced: learned.n_replaced,
-        warnings: learned.warnings.iter().map(ToString::to_string).collect(),
-    }
-}
-
-fn stop_name(stop: Stop) -> &'static str {
-    match stop {
-        Stop::Converged => "converged",
-        Stop::MaxIters => "max-iters",
-    }
 }

@@ -324,6 +324,13 @@ impl<T: Real, C: Classify<T>> Lkdl<T, C> {
         &self.classifier
     }
 
+    /// The same pipeline with its classifier as another type, such as one of several that a file
+    /// can hold.
+    pub fn map_classifier<D>(self, convert: impl FnOnce(C) -> D) -> Lkdl<T, D> {
+        let Self { preparation, map, classifier, warnings } = self;
+        Lkdl { preparation, map, classifier: convert(classifier), warnings }
+    }
+
     /// What preparation and map want known; the classifier has its own.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings

@@ -1,9 +1,11 @@
 //! `lkdl encode MODEL DATA -o codes.npz`: sparse codes, as SciPy reads them.
 
 use crate::context::Context;
-use crate::data_flags::{DATA_HELP, DataFlags};
+use crate::data_flags::DATA_HELP;
 use crate::failure::Failure;
-use crate::model_file;
+use crate::model_file::ModelAndData;
+use crate::precision::into_precision;
+use crate::words::{counted, shown};
 use clap::Args;
 use faer::Mat;
 use lkdl::prelude::{BatchOmp, Target};
@@ -22,8 +24,8 @@ Example: lkdl encode model.safetensors usps:test -o codes.npz";
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{DATA_HELP}"))]
 pub struct EncodeArgs {
-    /// A model of `lkdl fit`
-    model: PathBuf,
+    #[command(flatten)]
+    input: ModelAndData,
     /// The .npz file to write
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
@@ -33,8 +35,6 @@ pub struct EncodeArgs {
     /// Atoms per code [default: the model's sparsity]
     #[arg(long, value_name = "Q")]
     sparsity: Option<usize>,
-    #[command(flatten)]
-    data: DataFlags,
 }
 
 #[derive(Serialize)]
@@ -49,32 +49,38 @@ struct Report {
 
 /// Codes and writes.
 pub fn run(args: &EncodeArgs, context: &Context) -> Result<(), Failure> {
-    model_file::check_output(&args.output, context)?;
-    let model = model_file::load(&args.model)?;
-    let table = args.data.table(context)?;
+    let (model, table) = args.input.open(Some(&args.output), context)?;
     let report = match &model {
-        AnyModel::F32(model) => encode(args, model, &table, context)?,
-        AnyModel::F64(model) => encode(args, model, &table, context)?,
+        AnyModel::F32(model) => encode(args, model, table, context)?,
+        AnyModel::F64(model) => encode(args, model, table, context)?,
     };
     if context.json {
         return context.print_json(&report);
     }
     context.print(format!(
-        "{}: codes of {} samples over {} atoms, {} values, relative error {:.4}",
-        report.file, report.n_samples, report.n_atoms, report.nnz, report.relative_error
+        "{}: codes of {} over {}, {}, relative error {:.4}",
+        report.file,
+        counted(report.n_samples, "sample"),
+        counted(report.n_atoms, "atom"),
+        counted(report.nnz, "value"),
+        report.relative_error
     ))
 }
 
 fn encode<T: Element>(
     args: &EncodeArgs,
     model: &SavedModel<T>,
-    table: &Table,
+    table: Table,
     context: &Context,
 ) -> Result<Report, Failure> {
     let dictionary = dictionary(args, model)?;
-    let usual = model.pipeline.classifier().sparsity().min(dictionary.ncols());
-    let sparsity = args.sparsity.unwrap_or(usual);
-    let virtual_samples = model.pipeline.transform(table.convert::<T>().as_ref())?;
+    let classifier = model.pipeline.classifier();
+    let usual = classifier.sparsity().map(|sparsity| sparsity.min(dictionary.ncols()));
+    let sparsity = args.sparsity.or(usual).ok_or_else(|| {
+        let method = classifier.method();
+        Failure::usage(format!("a model of method {method} has no sparsity; say --sparsity"))
+    })?;
+    let virtual_samples = model.pipeline.transform(into_precision::<T>(table.samples).as_ref())?;
     let coder = BatchOmp::new(dictionary.as_ref())?;
     let encoded = coder.encode(virtual_samples.as_ref(), Target::Sparsity(sparsity))?;
     let (offsets, columns, values) = encoded.codes.parts();
@@ -94,26 +100,30 @@ fn encode<T: Element>(
 
 /// The atoms of one class, or of all side by side.
 fn dictionary<T: Element>(args: &EncodeArgs, model: &SavedModel<T>) -> Result<Mat<T>, Failure> {
-    let learned = model.pipeline.classifier().learned();
+    let classifier = model.pipeline.classifier();
+    let all = classifier.class_atoms().ok_or_else(|| {
+        let method = classifier.method();
+        Failure::usage(format!("a model of method {method} has no dictionary to code over"))
+    })?;
     let names = &model.card.class_names;
     let chosen = match &args.class {
-        None => learned.iter().collect::<Vec<_>>(),
+        None => all,
         Some(class) => match names.iter().position(|name| name == class) {
-            Some(index) => vec![&learned[index]],
+            Some(index) => vec![all[index]],
             None => {
-                let known = names.join(", ");
+                let known: Vec<String> = names.iter().map(|name| shown(name)).collect();
+                let known = known.join(", ");
                 let message = format!("--class is \"{class}\", but must be one of {known}");
                 return Err(Failure::usage(message));
             }
         },
     };
-    let n_atoms = chosen.iter().map(|class| class.dictionary.ncols()).sum();
-    let mut atoms = Mat::zeros(chosen[0].dictionary.nrows(), n_atoms);
+    let n_atoms = chosen.iter().map(|class| class.ncols()).sum();
+    let mut atoms = Mat::zeros(classifier.n_features(), n_atoms);
     let mut start = 0;
     for class in chosen {
-        let width = class.dictionary.ncols();
-        atoms.as_mut().subcols_mut(start, width).copy_from(&class.dictionary);
-        start += width;
+        atoms.as_mut().subcols_mut(start, class.ncols()).copy_from(class);
+        start += class.ncols();
     }
     Ok(atoms)
 }

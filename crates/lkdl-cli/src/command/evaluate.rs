@@ -1,16 +1,16 @@
 //! `lkdl evaluate MODEL DATA`: how good a model is on labelled data.
 
 use crate::context::Context;
-use crate::data_flags::{DATA_HELP, DataFlags};
+use crate::data_flags::DATA_HELP;
 use crate::failure::Failure;
-use crate::model_file;
+use crate::model_file::ModelAndData;
+use crate::precision::into_precision;
 use crate::scores::{ClassScore, Confusion};
 use crate::table::{Align, Table as TextTable};
 use clap::Args;
 use lkdl_data::Table;
 use lkdl_model::{AnyModel, Element, SavedModel};
 use serde::Serialize;
-use std::path::PathBuf;
 use std::time::Instant;
 
 /// Classes of which a confusion matrix is still readable on a terminal.
@@ -25,10 +25,8 @@ Example: lkdl evaluate model.safetensors usps:test --json";
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{DATA_HELP}"))]
 pub struct EvaluateArgs {
-    /// A model of `lkdl fit`
-    model: PathBuf,
     #[command(flatten)]
-    data: DataFlags,
+    input: ModelAndData,
 }
 
 #[derive(Serialize)]
@@ -46,8 +44,7 @@ struct Report {
 
 /// Evaluates and prints.
 pub fn run(args: &EvaluateArgs, context: &Context) -> Result<(), Failure> {
-    let model = model_file::load(&args.model)?;
-    let table = args.data.table(context)?;
+    let (model, table) = args.input.open(None, context)?;
     let report = match &model {
         AnyModel::F32(model) => evaluate(args, model, table)?,
         AnyModel::F64(model) => evaluate(args, model, table)?,
@@ -76,7 +73,8 @@ fn evaluate<T: Element>(
 ) -> Result<Report, Failure> {
     let data = table.into_dataset()?;
     let truth = known_labels(&data.class_names, &data.labels, &model.card.class_names)?;
-    let samples = data.convert::<T>();
+    let n_samples = data.n_samples();
+    let samples = into_precision::<T>(data.samples);
     let start = Instant::now();
     let predictions = model.pipeline.predict(samples.as_ref())?;
     let seconds = start.elapsed().as_secs_f64();
@@ -90,9 +88,9 @@ fn evaluate<T: Element>(
     let n_wrong = pairs.clone().filter(|(truth, said)| truth != said).count();
     let confusion = Confusion::new(names.len(), pairs);
     Ok(Report {
-        model: args.model.display().to_string(),
-        data: args.data.data.to_string(),
-        n_samples: data.n_samples(),
+        model: args.input.model.display().to_string(),
+        data: args.input.data.data.to_string(),
+        n_samples,
         accuracy: confusion.accuracy(),
         n_wrong,
         classes: confusion.classes(names),

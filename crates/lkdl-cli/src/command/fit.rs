@@ -3,15 +3,19 @@
 use crate::context::Context;
 use crate::data_flags::{DATA_HELP, DataFlags};
 use crate::failure::Failure;
-use crate::folds::{Folds, indices};
-use crate::method::{MethodFlags, Precision};
+use crate::folds::{Folds, check_classes, indices};
+use crate::method::{MethodFlags, Precision, Recipe, class_sizes};
 use crate::model_file;
+use crate::output;
+use crate::precision::into_precision;
 use crate::scores::Spread;
 use crate::stages::{StageTime, Stages};
+use crate::words::{counted, of_error, shown, size};
 use clap::Args;
-use lkdl::{FeatureMap, LkdlError, MemoryPlan};
+use faer::MatRef;
+use lkdl::{FeatureMap, LkdlError, MemoryPlan, StageMemory};
 use lkdl_data::Dataset;
-use lkdl_model::{Card, DataRecord, Element, Pipeline};
+use lkdl_model::{Card, Classifier, DataRecord, Element, Pipeline};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -64,6 +68,9 @@ struct FoldReport {
 struct ModelReport {
     file: String,
     bytes: usize,
+    /// The most the fit could have come to, said beforehand.
+    memory_at_most: u64,
+    /// What it needs with the landmarks that were chosen.
     memory_plan: Vec<PlannedStage>,
     stages: Vec<StageTime>,
     n_landmarks: Option<usize>,
@@ -82,103 +89,111 @@ struct PlannedStage {
 /// Fits, saves and reports.
 pub fn run(args: &FitArgs, context: &Context) -> Result<(), Failure> {
     if let Some(output) = &args.output {
-        model_file::check_output(output, context)?;
+        output::check(output, context)?;
     }
     let table = args.data.table(context)?;
     let checksum = table.checksum();
     let data = table.into_dataset()?;
+    check_classes(&data)?;
     let record =
         DataRecord { name: args.data.data.to_string(), checksum, n_samples: data.n_samples() };
     match args.method.precision {
-        Precision::F32 => fit::<f32>(args, &data, record, context),
-        Precision::F64 => fit::<f64>(args, &data, record, context),
+        Precision::F32 => fit::<f32>(args, data, record, context),
+        Precision::F64 => fit::<f64>(args, data, record, context),
     }
 }
 
 fn fit<T: Element>(
     args: &FitArgs,
-    data: &Dataset,
+    data: Dataset,
     record: DataRecord,
     context: &Context,
 ) -> Result<(), Failure> {
-    let (n, p, classes) = (data.n_samples(), data.n_features(), data.n_classes());
-    let settings = args
-        .method
-        .recipe(data.convert::<T>().as_ref(), &data.class_counts(), context.seed)?
-        .settings;
+    let sizes = [
+        counted(data.n_samples(), "sample"),
+        counted(data.n_features(), "feature"),
+        counted(data.n_classes(), "class"),
+    ];
+    say(context, "data", "", format!("{}: {}", args.data.data, sizes.join(", ")))?;
+    let folds = match args.folds {
+        Some(folds) => Some(cross_validate(&args.method, &data, folds, context)?),
+        None => None,
+    };
+    let labels = indices(&data);
+    let class_names = data.class_names;
+    let samples = into_precision::<T>(data.samples);
+    let start = Instant::now();
+    let recipe = args.method.recipe(samples.as_ref(), &labels, context.seed)?;
+    if let Some(chosen) = &recipe.chosen {
+        say(context, "choose", &seconds(start.elapsed().as_secs_f64()), chosen.clone())?;
+    }
     let mut report = Report {
         data: record,
-        n_features: p,
-        class_names: data.class_names.clone(),
-        settings,
-        folds: None,
+        n_features: samples.nrows(),
+        class_names,
+        settings: recipe.settings.clone(),
+        folds,
         model: None,
     };
-    say(
-        context,
-        "data",
-        "",
-        format!("{}: {n} samples, {p} features, {classes} classes", args.data.data),
-    )?;
-    if let Some(folds) = args.folds {
-        let folds = cross_validate(&args.method, data, folds, context)?;
-        let (mean, std) = (100.0 * folds.accuracy_mean, 100.0 * folds.accuracy_std);
-        let text = format!("accuracy {mean:.2} ± {std:.2} % over {} folds", folds.folds);
-        say(context, "folds", &seconds(folds.seconds), text)?;
-        report.folds = Some(folds);
-    }
     if let Some(output) = &args.output {
-        report.model = Some(fit_and_save::<T>(args, data, output, &mut report, context)?);
+        report.model =
+            Some(fit_and_save(recipe, samples.as_ref(), &labels, output, &report, context)?);
     }
     if context.json { context.print_json(&report) } else { Ok(()) }
 }
 
 fn fit_and_save<T: Element>(
-    args: &FitArgs,
-    data: &Dataset,
+    recipe: Recipe<T>,
+    samples: MatRef<'_, T>,
+    labels: &[usize],
     output: &Path,
-    report: &mut Report,
+    report: &Report,
     context: &Context,
 ) -> Result<ModelReport, Failure> {
-    let labels = indices(data);
-    let samples = data.convert::<T>();
-    let recipe = args.method.recipe(samples.as_ref(), &data.class_counts(), context.seed)?;
-    let plan = recipe.params.memory_plan::<T>(data.n_features(), &data.class_counts())?;
-    say(context, "memory", "", planned(&plan))?;
+    let sizes = class_sizes(labels);
+    let limit = recipe.params.memory_plan::<T>(samples.nrows(), &sizes)?;
+    say(context, "memory", "", planned(&limit, recipe.most_landmarks(samples.ncols())))?;
     let stages = Stages::new(context);
     let model = recipe
         .params
-        .fit_monitored(samples.as_ref(), &labels, &stages)
-        .map_err(|error| named(error, &data.class_names))?;
+        .fit_monitored(samples, labels, &stages)
+        .map_err(|error| named(error, &report.class_names))?;
     let stages = stages.finish();
     for stage in &stages {
         let text = outcome(stage.stage, &model, &report.settings);
         say(context, stage.stage, &seconds(stage.seconds), text)?;
     }
-    let warnings = warnings(&model, &data.class_names);
+    let mut plan = limit.clone();
+    if recipe.most_landmarks(samples.ncols()).is_some()
+        && let FeatureMap::Nystroem(map) = model.map()
+    {
+        plan = recipe.with_landmarks(map).memory_plan::<T>(samples.nrows(), &sizes)?;
+        let landmarks = counted(map.n_landmarks(), "landmark");
+        let peak = size(plan.peak().bytes);
+        say(context, "memory", "", format!("{peak} were enough for the {landmarks} chosen"))?;
+    }
+    let warnings = warnings(&model, &report.class_names);
     warnings.iter().for_each(|warning| context.warn(warning));
     let card = Card {
-        class_names: data.class_names.clone(),
+        class_names: report.class_names.clone(),
         seed: context.seed,
         data: report.data.clone(),
         settings: report.settings.clone(),
     };
     let bytes = model_file::save(output, &model, &card, context)?;
-    say(context, "model", "", format!("{} ({:.1} MB)", output.display(), bytes as f64 / 1e6))?;
-    let learned = model.classifier().learned();
+    say(context, "model", "", format!("{} ({})", output.display(), size(bytes as u64)))?;
+    let classifier = model.classifier();
+    let stage = |stage: &StageMemory| PlannedStage { stage: stage.stage, bytes: stage.bytes };
     Ok(ModelReport {
         file: output.display().to_string(),
         bytes,
-        memory_plan: plan
-            .stages
-            .iter()
-            .map(|stage| PlannedStage { stage: stage.stage, bytes: stage.bytes })
-            .collect(),
+        memory_at_most: limit.peak().bytes,
+        memory_plan: plan.stages.iter().map(stage).collect(),
         stages,
         n_landmarks: n_landmarks(&model),
-        rank: learned[0].dictionary.nrows(),
-        n_atoms: learned.iter().map(|class| class.dictionary.ncols()).collect(),
-        errors: learned.iter().filter_map(|class| class.errors.last().copied()).collect(),
+        rank: classifier.n_features(),
+        n_atoms: n_atoms(classifier),
+        errors: last_errors(classifier),
         warnings,
     })
 }
@@ -195,12 +210,16 @@ fn cross_validate(
     let accuracies = Folds::new(data, count, context.seed)?.accuracies(method, &bar)?;
     bar.finish_and_clear();
     let Spread { mean, std } = Spread::of(&accuracies);
+    let time = start.elapsed().as_secs_f64();
+    let (percent, spread) = (100.0 * mean, 100.0 * std);
+    let text = format!("accuracy {percent:.2} ± {spread:.2} % over {count} folds");
+    say(context, "folds", &seconds(time), text)?;
     Ok(FoldReport {
         folds: count,
         accuracy_mean: mean,
         accuracy_std: std,
         accuracies,
-        seconds: start.elapsed().as_secs_f64(),
+        seconds: time,
     })
 }
 
@@ -209,7 +228,7 @@ fn named(error: LkdlError, class_names: &[String]) -> Failure {
     match &error {
         LkdlError::InClass { class, source } => {
             let name = class_names.get(*class).map_or("?", String::as_str);
-            Failure::input(format!("class \"{name}\": {source}"))
+            Failure::input(format!("class \"{}\": {}", shown(name), of_error(source)))
         }
         _ => error.into(),
     }
@@ -231,10 +250,16 @@ fn seconds(seconds: f64) -> String {
     format!("{seconds:.3} s")
 }
 
-fn planned(plan: &MemoryPlan) -> String {
-    let stages = plan.stages.iter().map(|s| format!("{} {:.1}", s.stage, s.bytes as f64 / 1e6));
-    let stages: Vec<String> = stages.collect();
-    format!("at most {:.1} MB ({} MB)", plan.peak().bytes as f64 / 1e6, stages.join(", "))
+/// Most of what a fit can come to; with an automatic landmark count that is for the most there can
+/// be.
+fn planned(plan: &MemoryPlan, most_landmarks: Option<usize>) -> String {
+    let stages: Vec<String> =
+        plan.stages.iter().map(|s| format!("{} {}", s.stage, size(s.bytes))).collect();
+    let (peak, stages) = (size(plan.peak().bytes), stages.join(", "));
+    match most_landmarks {
+        Some(most) => format!("at most {peak}, if it takes {most} landmarks ({stages})"),
+        None => format!("at most {peak} ({stages})"),
+    }
 }
 
 fn n_landmarks<T: Element>(model: &Pipeline<T>) -> Option<usize> {
@@ -251,44 +276,56 @@ fn outcome<T: Element>(
     settings: &BTreeMap<String, String>,
 ) -> String {
     let setting = |flag: &str| settings.get(flag).map_or("", String::as_str);
-    let learned = model.classifier().learned();
-    let rank = learned[0].dictionary.nrows();
     match stage {
         "prepare" => setting("prepare").to_string(),
         "landmarks" => match model.map() {
             FeatureMap::Nystroem(map) => {
                 let kernel = map.panel().kernel();
-                format!("{} landmarks by {}, {kernel}", map.n_landmarks(), setting("sampler"))
+                let landmarks = counted(map.n_landmarks(), "landmark");
+                format!("{landmarks} by {}, {kernel}", setting("sampler"))
             }
             _ => format!("none: {} map", setting("map")),
         },
-        "map" => format!("virtual samples of dimension {rank}"),
-        "learn" => {
-            let atoms: Vec<usize> = learned.iter().map(|class| class.dictionary.ncols()).collect();
-            let (least, most) = (atoms.iter().min(), atoms.iter().max());
-            let atoms = match (least, most) {
-                (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
-                (_, most) => most.copied().unwrap_or(0).to_string(),
-            };
-            let iterations = learned.iter().map(|class| class.errors.len()).max().unwrap_or(0);
-            let errors: Vec<f64> =
-                learned.iter().filter_map(|class| class.errors.last().copied()).collect();
-            format!(
-                "{} classes, {atoms} atoms each, sparsity {}, {iterations} iterations, \
-                 relative error {:.3}",
-                learned.len(),
-                model.classifier().sparsity(),
-                Spread::of(&errors).mean
-            )
-        }
+        "map" => format!("virtual samples of dimension {}", model.classifier().n_features()),
+        "learn" => learned(model.classifier()),
         _ => String::new(),
     }
 }
 
+/// What training made, as far as the method has it.
+fn learned<T: Element>(classifier: &Classifier<T>) -> String {
+    let mut parts = vec![counted(classifier.n_classes(), "class")];
+    let atoms = n_atoms(classifier);
+    if let (Some(least), Some(most)) = (atoms.iter().min(), atoms.iter().max()) {
+        let range = if least < most { format!("{least} to {most}") } else { most.to_string() };
+        parts.push(if *most == 1 { "1 atom each".into() } else { format!("{range} atoms each") });
+    }
+    parts.extend(classifier.sparsity().map(|sparsity| format!("sparsity {sparsity}")));
+    let iterations = classifier.history().iter().map(|history| history.errors.len()).max();
+    parts.extend(iterations.map(|iterations| counted(iterations, "iteration")));
+    let errors = last_errors(classifier);
+    if !errors.is_empty() {
+        parts.push(format!("relative error {:.3}", Spread::of(&errors).mean));
+    }
+    parts.join(", ")
+}
+
+/// Atoms of each class, where the method has such.
+fn n_atoms<T: Element>(classifier: &Classifier<T>) -> Vec<usize> {
+    let atoms = classifier.class_atoms().unwrap_or_default();
+    atoms.iter().map(|atoms| atoms.ncols()).collect()
+}
+
+/// The relative error each history ends with.
+fn last_errors<T: Element>(classifier: &Classifier<T>) -> Vec<f64> {
+    classifier.history().iter().filter_map(|history| history.errors.last().copied()).collect()
+}
+
 fn warnings<T: Element>(model: &Pipeline<T>, class_names: &[String]) -> Vec<String> {
     let of_fit = model.warnings().iter().map(ToString::to_string);
-    let of_classes = model.classifier().warnings().map(|(class, warning)| {
-        format!("class {}: {warning}", class_names.get(class).map_or("?", String::as_str))
+    let of_classes = model.classifier().warnings().into_iter().map(|(class, warning)| {
+        let name = class_names.get(class).map_or("?", String::as_str);
+        format!("class {}: {warning}", shown(name))
     });
     of_fit.chain(of_classes).collect()
 }

@@ -3,7 +3,9 @@
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::model_file;
+use crate::output;
 use crate::table::{Align, Table as TextTable};
+use crate::words::{counted, shown};
 use clap::Args;
 use lkdl::FeatureMap;
 use lkdl_model::{AnyModel, Card, Element, SavedModel};
@@ -54,6 +56,7 @@ fn image_shape(text: &str) -> Result<(usize, usize), String> {
 struct Report<'a> {
     file: String,
     library_version: &'a str,
+    method: &'static str,
     precision: &'static str,
     preparation: String,
     map: &'static str,
@@ -61,7 +64,7 @@ struct Report<'a> {
     n_features: usize,
     n_landmarks: Option<usize>,
     rank: usize,
-    sparsity: usize,
+    sparsity: Option<usize>,
     classes: Vec<ClassFacts>,
     warnings: &'a [String],
     #[serde(flatten)]
@@ -71,7 +74,7 @@ struct Report<'a> {
 #[derive(Serialize)]
 struct ClassFacts {
     name: String,
-    n_atoms: usize,
+    n_atoms: Option<usize>,
     iterations: usize,
     error: Option<f64>,
     stop: String,
@@ -82,7 +85,7 @@ struct ClassFacts {
 /// Prints, draws and writes.
 pub fn run(args: &InspectArgs, context: &Context) -> Result<(), Failure> {
     for output in [&args.atoms, &args.html].into_iter().flatten() {
-        model_file::check_output(output, context)?;
+        output::check(output, context)?;
     }
     match &model_file::load(&args.model)? {
         AnyModel::F32(model) => inspect(args, model, context),
@@ -117,8 +120,7 @@ fn inspect<T: Element>(
 }
 
 fn write(output: &Path, bytes: &[u8], context: &Context) -> Result<(), Failure> {
-    lkdl_data::atomic::write_file(output, context.force, |out| out.write_all(bytes))
-        .map_err(Failure::writing)?;
+    output::write(output, bytes, context)?;
     context.note(format!("written {}", output.display()));
     Ok(())
 }
@@ -133,38 +135,33 @@ fn report<'a, T: Element>(args: &InspectArgs, model: &'a SavedModel<T>) -> Repor
         FeatureMap::Fastfood(_) => ("fastfood", None, None),
         _ => ("none", None, None),
     };
-    let learned = pipeline.classifier().learned();
-    let class = |((name, learned), history): ((&String, &lkdl::dictionary::Learned<T>), _)| {
-        let history: &lkdl_model::ClassHistory = history;
+    let classifier = pipeline.classifier();
+    let atoms = classifier.class_atoms();
+    let class = |(l, name): (usize, &String)| {
+        let history = model.history.get(l).cloned().unwrap_or_default();
         ClassFacts {
             name: name.clone(),
-            n_atoms: learned.dictionary.ncols(),
+            n_atoms: atoms.as_ref().and_then(|atoms| atoms.get(l)).map(|atoms| atoms.ncols()),
             iterations: history.errors.len(),
             error: history.errors.last().copied(),
-            stop: history.stop.clone(),
+            stop: history.stop,
             n_replaced: history.n_replaced,
-            warnings: history.warnings.clone(),
+            warnings: history.warnings,
         }
     };
     Report {
         file: args.model.display().to_string(),
         library_version: &model.library_version,
+        method: classifier.method(),
         precision: T::NAME,
         preparation: pipeline.preparation().params().to_string(),
         map,
         kernel,
         n_features: pipeline.preparation().n_features(),
         n_landmarks,
-        rank: learned[0].dictionary.nrows(),
-        sparsity: pipeline.classifier().sparsity(),
-        classes: model
-            .card
-            .class_names
-            .iter()
-            .zip(learned)
-            .zip(&model.history)
-            .map(class)
-            .collect(),
+        rank: classifier.n_features(),
+        sparsity: classifier.sparsity(),
+        classes: model.card.class_names.iter().enumerate().map(class).collect(),
         warnings: &model.warnings,
         card: &model.card,
     }
@@ -188,9 +185,9 @@ fn facts(report: &Report<'_>) -> Vec<(String, String)> {
     facts.extend([
         ("features", report.n_features.to_string()),
         ("rank", report.rank.to_string()),
-        ("sparsity", report.sparsity.to_string()),
+        ("sparsity", report.sparsity.map_or("-".into(), |sparsity| sparsity.to_string())),
         ("seed", report.card.seed.to_string()),
-        ("trained on", format!("{} ({} samples)", data.name, data.n_samples)),
+        ("trained on", format!("{} ({})", data.name, counted(data.n_samples, "sample"))),
         ("data checksum", data.checksum.clone()),
     ]);
     for warning in report.warnings {
@@ -207,7 +204,7 @@ fn facts(report: &Report<'_>) -> Vec<(String, String)> {
 fn text(report: &Report<'_>) -> String {
     let mut text = String::new();
     for (name, value) in facts(report) {
-        text += &format!("{name:<14}{value}\n");
+        text += &format!("{name:<14}{}\n", shown(&value));
     }
     let mut table = TextTable::new([
         ("class", Align::Left),
@@ -220,7 +217,7 @@ fn text(report: &Report<'_>) -> String {
     for class in &report.classes {
         table.row([
             class.name.clone(),
-            class.n_atoms.to_string(),
+            class.n_atoms.map_or("-".into(), |n_atoms| n_atoms.to_string()),
             class.iterations.to_string(),
             class.error.map_or("-".into(), |error| format!("{error:.4}")),
             class.stop.clone(),
@@ -259,11 +256,12 @@ fn drawable<T: Element>(
     };
     let Some(shape) = shape else { return Ok(None) };
     let mut classes = Vec::new();
-    for class in model.pipeline.classifier().learned() {
+    let Some(all) = model.pipeline.classifier().class_atoms() else { return Ok(None) };
+    for class in all {
         let atoms = match model.pipeline.map() {
-            FeatureMap::Identity => class.dictionary.clone(),
+            FeatureMap::Identity => class.to_owned(),
             FeatureMap::Nystroem(map) if !map.panel().kernel().is_on_vectors() => return Ok(None),
-            FeatureMap::Nystroem(map) => map.pre_images(class.dictionary.as_ref())?,
+            FeatureMap::Nystroem(map) => map.pre_images(class)?,
             _ => return Ok(None),
         };
         let pixels = |j: usize| atoms.col_as_slice(j).iter().map(|v| v.wide()).collect();
@@ -274,6 +272,11 @@ fn drawable<T: Element>(
 
 fn undrawable<T: Element>(model: &SavedModel<T>) -> Failure {
     let n_features = model.pipeline.preparation().n_features();
+    let classifier = model.pipeline.classifier();
+    if classifier.class_atoms().is_none() {
+        let method = classifier.method();
+        return Failure::usage(format!("a model of method {method} has no atoms to draw"));
+    }
     Failure::usage(match model.pipeline.map() {
         FeatureMap::Identity | FeatureMap::Nystroem(_) => format!(
             "atoms of {n_features} features are no square image; say --image-shape HxW if they \
@@ -305,10 +308,10 @@ fn page<T: Element>(
 ) -> ModelReport {
     let shape = drawn.as_ref().map(|drawn| drawn.shape);
     let mut atoms = drawn.map(|drawn| drawn.classes).unwrap_or_default().into_iter();
-    let class = |(facts, history): (&ClassFacts, &lkdl_model::ClassHistory)| ClassSummary {
+    let class = |(l, facts): (usize, &ClassFacts)| ClassSummary {
         name: facts.name.clone(),
-        n_atoms: facts.n_atoms,
-        errors: history.errors.clone(),
+        n_atoms: facts.n_atoms.unwrap_or(0),
+        errors: model.history.get(l).map(|history| history.errors.clone()).unwrap_or_default(),
         atoms: atoms.next().unwrap_or_default(),
     };
     let note = match model.pipeline.map() {
@@ -318,7 +321,7 @@ fn page<T: Element>(
     ModelReport {
         title: format!("Model {}", report.file),
         facts: facts(report),
-        classes: report.classes.iter().zip(&model.history).map(class).collect(),
+        classes: report.classes.iter().enumerate().map(class).collect(),
         shape,
         atoms_note: note.into(),
     }

@@ -1,9 +1,12 @@
 //! `lkdl predict MODEL DATA`: the class of every sample, and how sure the model is.
 
 use crate::context::Context;
-use crate::data_flags::{DATA_HELP, DataFlags};
+use crate::data_flags::DATA_HELP;
 use crate::failure::Failure;
-use crate::model_file;
+use crate::model_file::ModelAndData;
+use crate::output;
+use crate::precision::into_precision;
+use crate::words::counted;
 use clap::{Args, ValueEnum};
 use faer::Mat;
 use lkdl::prelude::Predictions;
@@ -25,16 +28,14 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{DATA_HELP}"))]
 pub struct PredictArgs {
-    /// A model of `lkdl fit`
-    model: PathBuf,
+    #[command(flatten)]
+    input: ModelAndData,
     /// Where to write [default: stdout]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// How to write [default: from the output's ending, or csv]
     #[arg(long, value_enum)]
     format: Option<Shape>,
-    #[command(flatten)]
-    data: DataFlags,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -57,35 +58,26 @@ struct Line<'a> {
 
 /// Predicts and writes.
 pub fn run(args: &PredictArgs, context: &Context) -> Result<(), Failure> {
-    if let Some(output) = &args.output {
-        model_file::check_output(output, context)?;
-    }
     let shape = args.shape(context)?;
-    let model = model_file::load(&args.model)?;
-    let table = args.data.table(context)?;
+    let (model, table) = args.input.open(args.output.as_deref(), context)?;
     let (predictions, names) = match &model {
-        AnyModel::F32(model) => (predict(model, &table)?, &model.card.class_names),
-        AnyModel::F64(model) => (predict(model, &table)?, &model.card.class_names),
+        AnyModel::F32(model) => (predict(model, table)?, &model.card.class_names),
+        AnyModel::F64(model) => (predict(model, table)?, &model.card.class_names),
     };
     if predictions.n_zero_samples > 0 {
-        context.warn(format!(
-            "{} samples are zero after preparation and got the first class",
-            predictions.n_zero_samples
-        ));
+        let samples = counted(predictions.n_zero_samples, "sample");
+        context.warn(format!("zero after preparation, and given the first class: {samples}"));
     }
     match (&args.output, shape) {
         (Some(output), Shape::Npy) => {
-            let name = args.data.data.to_string();
+            let name = args.input.data.data.to_string();
             let table = Table { name, samples: rows(&predictions), labels: None };
             lkdl_data::write(output, &table, Some(Format::Npy), context.force)
                 .map_err(Failure::writing)
         }
         (Some(output), _) => {
             let text = text(&predictions, names, shape)?;
-            lkdl_data::atomic::write_file(output, context.force, |out| {
-                out.write_all(text.as_bytes())
-            })
-            .map_err(Failure::writing)
+            output::write(output, text.as_bytes(), context)
         }
         (None, _) => context.print_bytes(text(&predictions, names, shape)?.as_bytes()),
     }
@@ -116,8 +108,8 @@ impl PredictArgs {
     }
 }
 
-fn predict<T: Element>(model: &SavedModel<T>, table: &Table) -> Result<Predictions, Failure> {
-    Ok(model.pipeline.predict(table.convert::<T>().as_ref())?)
+fn predict<T: Element>(model: &SavedModel<T>, table: Table) -> Result<Predictions, Failure> {
+    Ok(model.pipeline.predict(into_precision::<T>(table.samples).as_ref())?)
 }
 
 /// Class index, margin and residuals, one column per sample.

@@ -1,9 +1,11 @@
 //! `lkdl transform MODEL DATA -o OUT`: samples as virtual samples, for any other program.
 
 use crate::context::Context;
-use crate::data_flags::{DATA_HELP, DataFlags};
+use crate::data_flags::DATA_HELP;
 use crate::failure::Failure;
-use crate::model_file;
+use crate::model_file::ModelAndData;
+use crate::precision::into_precision;
+use crate::words::counted;
 use clap::Args;
 use faer::Mat;
 use lkdl_data::{Format, Table};
@@ -21,13 +23,11 @@ Example: lkdl transform model.safetensors usps:train -o virtual.npz";
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{DATA_HELP}"))]
 pub struct TransformArgs {
-    /// A model of `lkdl fit`
-    model: PathBuf,
+    #[command(flatten)]
+    input: ModelAndData,
     /// The file to write; its ending says how (.npy, .npz, .csv, .mat, .parquet, …)
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
-    #[command(flatten)]
-    data: DataFlags,
 }
 
 #[derive(Serialize)]
@@ -39,15 +39,14 @@ struct Report {
 
 /// Maps and writes.
 pub fn run(args: &TransformArgs, context: &Context) -> Result<(), Failure> {
-    model_file::check_output(&args.output, context)?;
-    let model = model_file::load(&args.model)?;
-    let table = args.data.table(context)?;
+    let (model, table) = args.input.open(Some(&args.output), context)?;
+    let Table { name, samples, labels } = table;
     let samples = match &model {
-        AnyModel::F32(model) => transform(model, &table)?,
-        AnyModel::F64(model) => transform(model, &table)?,
+        AnyModel::F32(model) => transform(model, samples)?,
+        AnyModel::F64(model) => transform(model, samples)?,
     };
     let (rank, n_samples) = (samples.nrows(), samples.ncols());
-    let mut table = Table { samples, ..table };
+    let mut table = Table { name, samples, labels };
     if Format::from_name(&args.output) == Some(Format::Npy) && table.labels.take().is_some() {
         context.note("npy holds one array: labels are left out (npz holds both)");
     }
@@ -56,10 +55,11 @@ pub fn run(args: &TransformArgs, context: &Context) -> Result<(), Failure> {
     if context.json {
         return context.print_json(&Report { file, n_samples, rank });
     }
-    context.print(format!("{file}: {n_samples} virtual samples of dimension {rank}"))
+    let samples = counted(n_samples, "virtual sample");
+    context.print(format!("{file}: {samples} of dimension {rank}"))
 }
 
-fn transform<T: Element>(model: &SavedModel<T>, table: &Table) -> Result<Mat<f64>, Failure> {
-    let mapped = model.pipeline.transform(table.convert::<T>().as_ref())?;
+fn transform<T: Element>(model: &SavedModel<T>, samples: Mat<f64>) -> Result<Mat<f64>, Failure> {
+    let mapped = model.pipeline.transform(into_precision::<T>(samples).as_ref())?;
     Ok(Mat::from_fn(mapped.nrows(), mapped.ncols(), |t, i| mapped[(t, i)].wide()))
 }

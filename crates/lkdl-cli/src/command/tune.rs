@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::data_flags::{DATA_HELP, DataFlags};
 use crate::failure::Failure;
 use crate::folds::Folds;
-use crate::model_file;
+use crate::output;
 use crate::scores::Spread;
 use crate::table::{Align, Table};
 use crate::tune::fixed::{Fixed, method_flags};
@@ -67,7 +67,7 @@ fn minutes(text: &str) -> Result<Duration, String> {
 /// Searches, prints, and writes the config.
 pub fn run(args: TuneArgs, context: &Context) -> Result<(), Failure> {
     // what would fail in the end fails before the work
-    model_file::check_output(&args.out, context)?;
+    output::check(&args.out, context)?;
     method_flags(&args.fixed.0)?;
     let table = args.data.table(context)?;
     let key = Key { data: table.checksum(), folds: args.folds, seed: context.seed };
@@ -230,8 +230,7 @@ impl<'a> Report<'a> {
 /// The best settings under `[fit]`, with where they come from.
 fn write_config(path: &Path, best: &Trial, context: &Context) -> Result<(), Failure> {
     let text = config(best, context.seed, &context.command_line());
-    lkdl_data::atomic::write_file(path, context.force, |out| out.write_all(text.as_bytes()))
-        .map_err(Failure::writing)
+    output::write(path, text.as_bytes(), context)
 }
 
 fn config(best: &Trial, seed: u64, command: &str) -> String {

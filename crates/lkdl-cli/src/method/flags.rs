@@ -23,9 +23,9 @@ pub struct MethodFlags {
     /// Atoms per class, or `auto`: half the samples of the typical class (all of 50), at most 300
     #[arg(long, value_name = "M", default_value = "auto")]
     pub atoms: Count,
-    /// Atoms that may represent a sample
-    #[arg(long, value_name = "Q", default_value_t = 5)]
-    pub sparsity: usize,
+    /// Atoms that may represent a sample, or `auto`
+    #[arg(long, value_name = "Q", default_value = "auto")]
+    pub sparsity: Count,
     /// Iterations at most
     #[arg(long, value_name = "T", default_value_t = 10)]
     pub iters: usize,
@@ -54,40 +54,41 @@ pub struct KernelFlags {
     /// of one unit), gaussian for measurements]
     #[arg(long, value_enum)]
     pub kernel: Option<KernelName>,
-    /// Degree of the polynomial kernel
-    #[arg(long, value_name = "D", default_value_t = 2.0)]
-    pub degree: f64,
-    /// Offset of the polynomial or sigmoid kernel
-    #[arg(long, value_name = "B", default_value_t = 0.0, allow_hyphen_values = true)]
-    pub offset: f64,
-    /// Width of the Gaussian or exponential kernel: a number, `median`, or `0.5median`
-    #[arg(long, value_name = "WIDTH", default_value = "median", allow_hyphen_values = true)]
-    pub sigma: Width,
+    /// Degree of the polynomial kernel [default: 2]
+    #[arg(long, value_name = "D")]
+    pub degree: Option<f64>,
+    /// Offset of the polynomial or sigmoid kernel [default: 0]
+    #[arg(long, value_name = "B", allow_hyphen_values = true)]
+    pub offset: Option<f64>,
+    /// Width of the Gaussian or exponential kernel: a number, `median`, or `0.5median` [default:
+    /// median]
+    #[arg(long, value_name = "WIDTH", allow_hyphen_values = true)]
+    pub sigma: Option<Width>,
     /// Rate of the Laplacian or chi2 kernel [default: 1/median distance], scale of the sigmoid [1]
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub rate: Option<f64>,
     /// Divide the kernel by the square root of its diagonal
     #[arg(long)]
     pub normalized: bool,
-    /// How landmarks are chosen
-    #[arg(long, value_name = "NAME", default_value = "hybrid", value_parser = sampler())]
-    pub sampler: Sampler,
-    /// Landmarks: a count, a share such as 20%, or `auto`
-    #[arg(long, value_name = "C", default_value = "auto", value_parser = landmarks)]
-    pub landmarks: LandmarkCount,
+    /// How landmarks are chosen [default: hybrid]
+    #[arg(long, value_name = "NAME", value_parser = sampler())]
+    pub sampler: Option<Sampler>,
+    /// Landmarks: a count, a share such as 20%, or `auto` [default: auto]
+    #[arg(long, value_name = "C", value_parser = landmarks)]
+    pub landmarks: Option<LandmarkCount>,
     /// Dimension of the virtual samples, or `auto`: 256, or all landmarks where they are fewer (512
     /// for random features)
-    #[arg(long, value_name = "K", default_value = "auto")]
-    pub rank: Count,
-    /// How the projection is made: standard, cholesky or optimal
-    #[arg(long, value_name = "NAME", default_value = "standard", value_parser = variant)]
-    pub variant: Variant,
+    #[arg(long, value_name = "K")]
+    pub rank: Option<Count>,
+    /// How the projection is made: standard, cholesky or optimal [default: standard]
+    #[arg(long, value_name = "NAME", value_parser = variant)]
+    pub variant: Option<Variant>,
     /// Subtract the mean virtual sample
     #[arg(long)]
     pub centered: bool,
-    /// What to do with a kernel that is not positive: reject, clip, flip or shift
-    #[arg(long, value_name = "POLICY", default_value = "reject", value_parser = indefinite)]
-    pub indefinite: Indefinite,
+    /// What to do with a kernel that is not positive: reject, clip, flip or shift [default: reject]
+    #[arg(long, value_name = "POLICY", value_parser = indefinite)]
+    pub indefinite: Option<Indefinite>,
 }
 
 fn sampler() -> impl clap::builder::TypedValueParser<Value = Sampler> {

@@ -2,68 +2,96 @@
 //! rules that look at the data once, and written down so that a model can say what it was made
 //! with.
 
+use super::applies::Chosen;
 use super::flags::{KernelName, MapName, Method, MethodFlags};
+use super::kind::{Kind, thinned};
+use super::settings::{Resolved, Settings, settings};
+use super::trainer::Trainer;
 use super::values::{Count, Width};
 use crate::failure::Failure;
-use faer::{Mat, MatRef};
+use faer::MatRef;
 use lkdl::dictionary::AtomUpdate;
 use lkdl::map::fastfood::FastfoodParams;
 use lkdl::map::fourier::FourierParams;
 use lkdl::prelude::*;
-use std::collections::BTreeMap;
+use lkdl_model::Element;
 
 /// Atoms per class at most, unless asked for: the paper's number for thousands of samples.
 const MAX_ATOMS: usize = 300;
 /// Classes up to this size keep all their samples as atoms.
 const SMALL_CLASS: usize = 50;
-/// Samples looked at where the data decide.
-const LOOK_AT: usize = 2000;
-/// Features from which on a sample may be a signal: centring fewer would take too much away.
-const MANY_FEATURES: usize = 16;
-/// Features whose deviations differ by more than this factor have different units.
-const SAME_UNIT: f64 = 20.0;
 /// Output dimension of random features when none is said.
 const RANDOM_FEATURES: usize = 512;
+/// The paper's sparsity for kernel dictionaries.
+const USUAL_SPARSITY: usize = 5;
+/// The paper's degree.
+const USUAL_DEGREE: f64 = 2.0;
 
 /// Parameters of a fit, and the settings that describe them.
-pub struct Recipe<T: Real> {
+pub struct Recipe<T: Element> {
     /// What the engine runs.
-    pub params: LkdlParams<ClassDictionariesParams<Box<dyn Learner<T> + Send>>>,
+    pub params: LkdlParams<Trainer<T>>,
     /// Flag and value of everything that was said or chosen.
-    pub settings: BTreeMap<String, String>,
+    pub settings: Settings,
+    /// What held-out samples decided, in words.
+    pub chosen: Option<String>,
+}
+
+impl<T: Element> Recipe<T> {
+    /// The most landmarks an automatic count can come to on so many samples.
+    pub fn most_landmarks(&self, n_samples: usize) -> Option<usize> {
+        match &self.params.map {
+            MapParams::Nystroem(NystroemParams {
+                n_landmarks: LandmarkCount::Auto { max, .. },
+                ..
+            }) => Some(n_samples.min(*max)),
+            _ => None,
+        }
+    }
+
+    /// The same parameters with the landmarks and the rank of this map.
+    pub fn with_landmarks(self, map: &NystroemMap<T>) -> LkdlParams<Trainer<T>> {
+        let mut params = self.params;
+        if let MapParams::Nystroem(nystroem) = &mut params.map {
+            nystroem.n_landmarks = LandmarkCount::Exact(map.n_landmarks());
+            nystroem.rank = Rank::Exact(map.rank());
+        }
+        params
+    }
+}
+
+/// Samples of every class.
+pub fn class_sizes(labels: &[usize]) -> Vec<usize> {
+    let mut sizes = vec![0; labels.iter().max().map_or(0, |largest| largest + 1)];
+    for &label in labels {
+        sizes[label] += 1;
+    }
+    sizes
 }
 
 impl MethodFlags {
-    /// The parameters for these samples (one per column) of classes of these sizes.
-    pub fn recipe<T: Real>(
+    /// The parameters for these samples (one per column) of these classes.
+    pub fn recipe<T: Element>(
         &self,
         samples: MatRef<'_, T>,
-        class_sizes: &[usize],
+        labels: &[usize],
         seed: u64,
     ) -> Result<Recipe<T>, Failure> {
         let look = thinned(samples);
-        self.check_map()?;
         let kind = Kind::of(look.as_ref());
-        let kernel = self.kernel.kernel.unwrap_or(kind.kernel());
-        let prepare = match (&self.prepare, kernel) {
-            (Some(prepare), _) => prepare.clone(),
-            (None, KernelName::Precomputed) => PrepareParams::default(),
-            // their values must stay positive
-            (None, KernelName::Chi2 | KernelName::Chi2Additive) => PrepareParams::default(),
-            (None, _) => kind.preparation(),
-        };
+        let chosen = self.chosen(kind);
+        self.check(&chosen)?;
+        let prepare = self.preparation(kind, chosen.kernel);
         let prepared = prepare.fit(look.as_ref())?.apply_in_place(look)?.samples;
-        let map = self.map_params(kernel, prepared.as_ref(), seed)?;
-        let n_atoms = match self.atoms {
-            Count::Exact(atoms) => atoms,
-            Count::Auto => suggested_atoms(class_sizes).max(self.sparsity),
-        };
+        let map = self.map_params(&chosen, prepared.as_ref(), seed)?;
+        let (n_atoms, sparsity) = self.sizes(&class_sizes(labels));
         let memory = self.memory.map(|bytes| bytes.0).or_else(usual_budget);
-        let mut settings = self.settings(&prepare, &map, n_atoms, seed);
-        settings.extend(memory.map(|bytes| ("memory".to_string(), bytes.to_string())));
-        let learner = self.learner::<T>(n_atoms, seed);
-        let method = ClassDictionariesParams { learner, sparsity: self.sparsity };
-        Ok(Recipe { params: LkdlParams { prepare, map, method, memory }, settings })
+        let (prepare_ref, map_ref) = (&prepare, &map);
+        let resolved =
+            Resolved { prepare: prepare_ref, map: map_ref, n_atoms, sparsity, memory, seed };
+        let settings = settings(self, &resolved);
+        let method = self.trainer::<T>(n_atoms, sparsity, seed);
+        Ok(Recipe { params: LkdlParams { prepare, map, method, memory }, settings, chosen: None })
     }
 
     /// Whether samples are rows of a kernel matrix.
@@ -71,25 +99,66 @@ impl MethodFlags {
         self.kernel.kernel == Some(KernelName::Precomputed)
     }
 
-    /// Random features are of the Gaussian kernel, and no map has no kernel: a flag that asks for
-    /// another is not passed over.
-    fn check_map(&self) -> Result<(), Failure> {
-        let Some(kernel) = self.kernel.kernel else { return Ok(()) };
-        let name = |value: &dyn std::fmt::Debug| format!("{value:?}").to_lowercase();
-        match self.map {
-            MapName::Nystroem => Ok(()),
-            MapName::Fourier | MapName::Fastfood if kernel == KernelName::Gaussian => Ok(()),
-            map => Err(Failure::usage(format!(
-                "--kernel {} does not go with --map {}; choose --map nystroem, or leave --kernel",
-                name(&kernel),
-                name(&map)
-            ))),
+    /// What flags depend on.
+    fn chosen(&self, kind: Kind) -> Chosen {
+        let kernel = match self.map {
+            MapName::None => None,
+            MapName::Fourier | MapName::Fastfood => Some(KernelName::Gaussian),
+            MapName::Nystroem => Some(self.kernel.kernel.unwrap_or(kind.kernel())),
+        };
+        let kernel_is_said = self.kernel.kernel.is_some();
+        Chosen { method: self.method, map: self.map, kernel, kernel_is_said }
+    }
+
+    /// Refuses flags that mean nothing beside the others.
+    fn check(&self, chosen: &Chosen) -> Result<(), Failure> {
+        let kernel = &self.kernel;
+        chosen.check_kernel(kernel.kernel)?;
+        let given = [
+            ("exact-update", self.exact_update),
+            ("degree", kernel.degree.is_some()),
+            ("offset", kernel.offset.is_some()),
+            ("sigma", kernel.sigma.is_some()),
+            ("rate", kernel.rate.is_some()),
+            ("normalized", kernel.normalized),
+            ("sampler", kernel.sampler.is_some()),
+            ("landmarks", kernel.landmarks.is_some()),
+            ("rank", kernel.rank.is_some()),
+            ("variant", kernel.variant.is_some()),
+            ("centered", kernel.centered),
+            ("indefinite", kernel.indefinite.is_some()),
+        ];
+        given.iter().filter(|(_, given)| *given).try_for_each(|(flag, _)| chosen.check(flag))
+    }
+
+    fn preparation(&self, kind: Kind, kernel: Option<KernelName>) -> PrepareParams {
+        match (&self.prepare, kernel) {
+            (Some(prepare), _) => prepare.clone(),
+            (None, Some(KernelName::Precomputed)) => PrepareParams::default(),
+            // their values must stay positive
+            (None, Some(KernelName::Chi2 | KernelName::Chi2Additive)) => PrepareParams::default(),
+            (None, _) => kind.preparation(),
         }
     }
 
-    fn learner<T: Real>(&self, n_atoms: usize, seed: u64) -> Box<dyn Learner<T> + Send> {
-        let (sparsity, max_iters, tol) = (self.sparsity, self.iters, self.tol);
-        match self.method {
+    /// Atoms per class and sparsity.
+    fn sizes(&self, class_sizes: &[usize]) -> (usize, usize) {
+        match (self.atoms, self.sparsity) {
+            (Count::Exact(atoms), Count::Exact(sparsity)) => (atoms, sparsity),
+            (Count::Exact(atoms), Count::Auto) => (atoms, USUAL_SPARSITY.min(atoms).max(1)),
+            (Count::Auto, Count::Exact(sparsity)) => {
+                (suggested_atoms(class_sizes).max(sparsity), sparsity)
+            }
+            (Count::Auto, Count::Auto) => {
+                let atoms = suggested_atoms(class_sizes);
+                (atoms, USUAL_SPARSITY.min(atoms))
+            }
+        }
+    }
+
+    fn trainer<T: Element>(&self, n_atoms: usize, sparsity: usize, seed: u64) -> Trainer<T> {
+        let (max_iters, tol) = (self.iters, self.tol);
+        let learner: Box<dyn Learner<T> + Send> = match self.method {
             Method::Ksvd => Box::new(KsvdParams {
                 n_atoms,
                 sparsity,
@@ -107,44 +176,48 @@ impl MethodFlags {
                 seed,
                 ..Default::default()
             }),
-        }
+        };
+        Trainer::ClassDictionaries(ClassDictionariesParams { learner, sparsity })
     }
 
     fn map_params<T: Real>(
         &self,
-        kernel: KernelName,
+        chosen: &Chosen,
         prepared: MatRef<'_, T>,
         seed: u64,
     ) -> Result<MapParams, Failure> {
         let flags = &self.kernel;
-        let rank = match flags.rank {
-            Count::Exact(rank) => rank,
-            Count::Auto => RANDOM_FEATURES,
+        let random_features = || -> Result<(f64, usize), Failure> {
+            let rank = match flags.rank {
+                Some(Count::Exact(rank)) => rank,
+                _ => RANDOM_FEATURES,
+            };
+            Ok((width(flags.sigma, prepared, seed)?, rank))
         };
-        Ok(match self.map {
-            MapName::None => MapParams::None,
-            MapName::Nystroem => MapParams::Nystroem(NystroemParams {
-                kernel: self.kernel(kernel, prepared, seed)?,
-                sampler: flags.sampler.clone(),
-                n_landmarks: flags.landmarks,
+        Ok(match (self.map, chosen.kernel) {
+            (MapName::None, _) => MapParams::None,
+            (MapName::Nystroem, kernel) => MapParams::Nystroem(NystroemParams {
+                kernel: self.kernel(kernel.unwrap_or(KernelName::Polynomial), prepared, seed)?,
+                sampler: flags.sampler.clone().unwrap_or_default(),
+                n_landmarks: flags.landmarks.unwrap_or_default(),
                 rank: match flags.rank {
-                    Count::Exact(rank) => Rank::Exact(rank),
+                    Some(Count::Exact(rank)) => Rank::Exact(rank),
                     // A rank cut to what the trace needs can fall to the sparsity, where every
                     // class represents every sample.
-                    Count::Auto => Rank::Standard,
+                    _ => Rank::Standard,
                 },
-                variant: flags.variant,
+                variant: flags.variant.unwrap_or_default(),
                 centered: flags.centered,
-                indefinite: flags.indefinite,
+                indefinite: flags.indefinite.unwrap_or_default(),
                 memory: None,
                 seed,
             }),
-            MapName::Fourier => {
-                let sigma = width(flags.sigma, prepared, seed)?;
+            (MapName::Fourier, _) => {
+                let (sigma, rank) = random_features()?;
                 MapParams::Fourier(FourierParams { sigma, rank, seed })
             }
-            MapName::Fastfood => {
-                let sigma = width(flags.sigma, prepared, seed)?;
+            (MapName::Fastfood, _) => {
+                let (sigma, rank) = random_features()?;
                 MapParams::Fastfood(FastfoodParams { sigma, rank, seed })
             }
         })
@@ -161,10 +234,11 @@ impl MethodFlags {
             Some(rate) => Ok(of(rate)),
             None => kernel.with_median_width(prepared, seed),
         };
+        let offset = flags.offset.unwrap_or(0.0);
         let kernel = match name {
             KernelName::Linear => Kernel::Linear,
             KernelName::Polynomial => {
-                Kernel::Polynomial { degree: flags.degree, offset: flags.offset }
+                Kernel::Polynomial { degree: flags.degree.unwrap_or(USUAL_DEGREE), offset }
             }
             KernelName::Gaussian => Kernel::Gaussian { sigma: width(flags.sigma, prepared, seed)? },
             KernelName::Exponential => {
@@ -174,9 +248,7 @@ impl MethodFlags {
                 with_rate(Kernel::Laplacian { rate: 1.0 }, |rate| Kernel::Laplacian { rate })?
             }
             KernelName::Cosine => Kernel::Cosine,
-            KernelName::Sigmoid => {
-                Kernel::Sigmoid { scale: flags.rate.unwrap_or(1.0), offset: flags.offset }
-            }
+            KernelName::Sigmoid => Kernel::Sigmoid { scale: flags.rate.unwrap_or(1.0), offset },
             KernelName::Chi2 => {
                 let of = |rate| Kernel::Chi2Exponential { rate };
                 with_rate(Kernel::Chi2Exponential { rate: 1.0 }, of)?
@@ -188,154 +260,18 @@ impl MethodFlags {
         kernel.check()?;
         Ok(kernel)
     }
-
-    /// Flags and values, as a config file would hold them.
-    fn settings(
-        &self,
-        prepare: &PrepareParams,
-        map: &MapParams,
-        n_atoms: usize,
-        seed: u64,
-    ) -> BTreeMap<String, String> {
-        let name = |value: &dyn std::fmt::Debug| format!("{value:?}").to_lowercase();
-        let mut settings: BTreeMap<String, String> = [
-            ("method", name(&self.method)),
-            ("map", name(&self.map)),
-            ("prepare", prepare.to_string()),
-            ("atoms", n_atoms.to_string()),
-            ("sparsity", self.sparsity.to_string()),
-            ("iters", self.iters.to_string()),
-            ("tol", self.tol.to_string()),
-            ("exact-update", self.exact_update.to_string()),
-            ("precision", name(&self.precision)),
-            ("seed", seed.to_string()),
-        ]
-        .into_iter()
-        .map(|(flag, value)| (flag.to_string(), value))
-        .collect();
-        let mut put = |flag: &str, value: String| {
-            settings.insert(flag.to_string(), value);
-        };
-        match map {
-            MapParams::Nystroem(map) => {
-                kernel_settings(&map.kernel, &mut put);
-                put("sampler", map.sampler.to_string());
-                put(
-                    "landmarks",
-                    match map.n_landmarks {
-                        LandmarkCount::Exact(count) => count.to_string(),
-                        LandmarkCount::Share(share) => format!("{}%", 100.0 * share),
-                        LandmarkCount::Auto { .. } => "auto".into(),
-                    },
-                );
-                put(
-                    "rank",
-                    match map.rank {
-                        Rank::Exact(rank) => rank.to_string(),
-                        _ => "auto".into(),
-                    },
-                );
-                put("variant", name(&map.variant));
-                put("centered", map.centered.to_string());
-                put("indefinite", name(&map.indefinite));
-            }
-            MapParams::Fourier(FourierParams { sigma, rank, .. })
-            | MapParams::Fastfood(FastfoodParams { sigma, rank, .. }) => {
-                put("sigma", sigma.to_string());
-                put("rank", rank.to_string());
-            }
-            _ => {}
-        }
-        settings
-    }
-}
-
-/// The kernel as flags.
-fn kernel_settings(kernel: &Kernel, put: &mut impl FnMut(&str, String)) {
-    let mut all = |name: &str, values: &[(&str, f64)]| {
-        put("kernel", name.to_string());
-        for (flag, value) in values {
-            put(flag, value.to_string());
-        }
-    };
-    match kernel {
-        Kernel::Polynomial { degree, offset } => {
-            all("polynomial", &[("degree", *degree), ("offset", *offset)]);
-        }
-        Kernel::Gaussian { sigma } => all("gaussian", &[("sigma", *sigma)]),
-        Kernel::Exponential { sigma } => all("exponential", &[("sigma", *sigma)]),
-        Kernel::Laplacian { rate } => all("laplacian", &[("rate", *rate)]),
-        Kernel::Sigmoid { scale, offset } => {
-            all("sigmoid", &[("rate", *scale), ("offset", *offset)]);
-        }
-        Kernel::Chi2Exponential { rate } => all("chi2", &[("rate", *rate)]),
-        Kernel::Normalized(inner) => {
-            put("normalized", "true".to_string());
-            kernel_settings(inner, put);
-        }
-        other => all(&other.to_string(), &[]),
-    }
 }
 
 /// σ as said, or as a multiple of the median distance of the prepared samples.
-fn width<T: Real>(width: Width, prepared: MatRef<'_, T>, seed: u64) -> Result<f64, Failure> {
-    Ok(match width {
+fn width<T: Real>(
+    width: Option<Width>,
+    prepared: MatRef<'_, T>,
+    seed: u64,
+) -> Result<f64, Failure> {
+    Ok(match width.unwrap_or(Width::Median(1.0)) {
         Width::Value(sigma) => sigma,
         Width::Median(factor) => factor * lkdl::kernel::median_distance(prepared, seed)?,
     })
-}
-
-/// Every so many samples, so that at most [`LOOK_AT`] are looked at.
-fn thinned<T: Real>(samples: MatRef<'_, T>) -> Mat<T> {
-    let step = samples.ncols().div_ceil(LOOK_AT).max(1);
-    Mat::from_fn(samples.nrows(), samples.ncols().div_ceil(step), |t, i| samples[(t, i * step)])
-}
-
-/// What samples look like, where the user does not say how to treat them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// Many features of one unit: images, spectra, signals. Their mean level and their strength say
-    /// little, so each is centred and scaled, and the paper's kernel compares their shapes.
-    Signals,
-    /// Few features, or features of different units: measurements.
-    Measurements,
-}
-
-impl Kind {
-    fn of<T: Real>(look: MatRef<'_, T>) -> Self {
-        let n = look.ncols() as f64;
-        let deviation = |t: usize| {
-            let mean = look.row(t).iter().map(|v| v.wide()).sum::<f64>() / n;
-            let square = |v: &T| (v.wide() - mean).powi(2);
-            (look.row(t).iter().map(square).sum::<f64>() / n).sqrt()
-        };
-        let mut deviations: Vec<f64> =
-            (0..look.nrows()).map(deviation).filter(|deviation| *deviation > 0.0).collect();
-        deviations.sort_by(f64::total_cmp);
-        let typical = deviations.get(deviations.len() / 2).copied().unwrap_or(1.0);
-        let largest = deviations.last().copied().unwrap_or(1.0);
-        if look.nrows() >= MANY_FEATURES && largest <= SAME_UNIT * typical {
-            Self::Signals
-        } else {
-            Self::Measurements
-        }
-    }
-
-    fn preparation(self) -> PrepareParams {
-        PrepareParams {
-            steps: match self {
-                Self::Signals => vec![Step::CenterSample, Step::UnitNorm],
-                Self::Measurements => vec![Step::Standardize],
-            },
-        }
-    }
-
-    fn kernel(self) -> KernelName {
-        match self {
-            Self::Signals => KernelName::Polynomial,
-            Self::Measurements => KernelName::Gaussian,
-        }
-    }
 }
 
 /// Half the samples of the typical class, all of a small one, at most [`MAX_ATOMS`].
@@ -359,17 +295,6 @@ fn usual_budget() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn signals_are_told_from_measurements() {
-        let one_unit = Mat::from_fn(20, 50, |t, i| ((7 * i + 3 * t) % 13) as f64);
-        assert_eq!(Kind::of(one_unit.as_ref()), Kind::Signals);
-        let units = Mat::from_fn(20, 50, |t, i| one_unit[(t, i)] * 2f64.powi(t as i32));
-        assert_eq!(Kind::of(units.as_ref()), Kind::Measurements);
-        assert_eq!(Kind::of(one_unit.subrows(0, 15)), Kind::Measurements);
-        let constant = Mat::<f64>::full(20, 50, 3.0);
-        assert_eq!(Kind::of(constant.as_ref()), Kind::Signals);
-    }
 
     #[test]
     fn atoms_follow_the_typical_class() {

@@ -124,6 +124,15 @@ impl<T: Real> ClassDictionaries<T> {
         self.learned.len()
     }
 
+    /// The dimension of the samples, k.
+    pub fn n_features(&self) -> usize {
+        self.learned[0].dictionary.nrows()
+    }
+
+    pub(super) fn coders(&self) -> &[BatchOmp<T>] {
+        &self.coders
+    }
+
     /// The training history and dictionary of each class.
     pub fn learned(&self) -> &[Learned<T>] {
         &self.learned
@@ -186,8 +195,7 @@ impl<T: Real> WithSimd for Residuals<'_, T> {
 impl<T: Real> Classify<T> for ClassDictionaries<T> {
     fn classify(&self, samples: MatRef<'_, T>) -> Result<Predictions, LkdlError> {
         check_samples(samples, "samples")?;
-        let n_features = self.learned[0].dictionary.nrows();
-        check_size("samples' n_features", samples.nrows(), n_features)?;
+        check_size("samples' n_features", samples.nrows(), self.n_features())?;
         let X = Contiguous::new(samples);
         let X = X.columns();
         let sq_norms = column_sq_norms(X);

@@ -4,8 +4,10 @@
 //! method, on virtual samples the kernel one.
 
 mod class_dictionaries;
+mod sparsity_path;
 
 pub use class_dictionaries::{ClassDictionaries, ClassDictionariesParams};
+pub use sparsity_path::SparsityPath;
 
 use crate::error::LkdlError;
 use crate::matrix::{check_samples, check_size, matrix_bytes};

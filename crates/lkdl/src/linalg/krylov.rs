@@ -200,7 +200,7 @@ fn orthonormalize(mut Y: Mat<f64>) -> Mat<f64> {
 }
 
 /// An orthonormal basis that contains the span of Y's columns (thin Householder QR).
-fn householder_basis(mut Y: Mat<f64>) -> Mat<f64> {
+pub(crate) fn householder_basis(mut Y: Mat<f64>) -> Mat<f64> {
     let (n, b) = (Y.nrows(), Y.ncols());
     let block = recommended_block_size::<f64>(n, b);
     let mut factors = Mat::<f64>::zeros(block, b);

@@ -9,7 +9,7 @@ mod krylov;
 
 pub(crate) use cholesky::{Cholesky, cholesky_with_jitter};
 pub(crate) use eigen::{Eigen, full_eigen};
-pub(crate) use krylov::{eigen_bytes, leading_eigen};
+pub(crate) use krylov::{eigen_bytes, householder_basis, leading_eigen};
 
 use crate::real::Real;
 use faer::linalg::matmul::matmul;

@@ -7,12 +7,11 @@ mod summary;
 
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::output;
 use clap::Args;
 use experiment::{Experiment, Record};
-use lkdl_data::{DataError, atomic};
 use lkdl_report::{DemoReport, ReportError};
 use serde::Serialize;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Compare with linear K-SVD on handwritten digits: a table and a page
@@ -25,7 +24,7 @@ pub struct DemoArgs {
     /// The page to write
     #[arg(long, short, value_name = "FILE", default_value = "lkdl-demo.html")]
     out: PathBuf,
-    /// Write the plots as SVG files into this folder, too
+    /// Write the plots as SVG files into this folder, too; with --force also where it has some
     #[arg(long, value_name = "DIR")]
     svg: Option<PathBuf>,
 }
@@ -42,9 +41,9 @@ struct Body<'a> {
 
 /// Runs it all.
 pub fn run(args: &DemoArgs, context: &Context) -> Result<(), Failure> {
-    check_free(&args.out, context.force)?;
+    output::check(&args.out, context)?;
     if let Some(folder) = &args.svg {
-        std::fs::create_dir_all(folder).map_err(|error| Failure::output(folder, &error))?;
+        check_folder(folder, context)?;
     }
     let experiment = Experiment::new()?;
     let runs = usize::from(args.runs);
@@ -58,10 +57,11 @@ pub fn run(args: &DemoArgs, context: &Context) -> Result<(), Failure> {
 
     let report = summary::report(&experiment, &records, context)?;
     let page = report.to_html().map_err(drawing)?;
-    write(&args.out, context.force, &page)?;
+    output::write(&args.out, page.as_bytes(), context)?;
     if let Some(folder) = &args.svg {
         for (name, svg) in report.svgs().map_err(drawing)? {
-            write(&folder.join(format!("{name}.svg")), context.force, &svg)?;
+            let file = folder.join(format!("{name}.svg"));
+            output::write(&file, svg.as_bytes(), context)?;
         }
     }
     if context.json {
@@ -69,33 +69,21 @@ pub fn run(args: &DemoArgs, context: &Context) -> Result<(), Failure> {
         return context.print_json(&Body { page: &args.out, parameters, report: &report });
     }
     context.print(summary::table(&report))?;
-    context.note(format_args!("\nThe page: {}", args.out.display()));
+    context.note(format_args!("The page: {}", args.out.display()));
     Ok(())
 }
 
-/// An error if the page cannot be put there: found out before the work, not after it.
-fn check_free(path: &Path, overwrite: bool) -> Result<(), Failure> {
-    match path.metadata() {
-        // a pipe or /dev/stdout has nothing to overwrite
-        Ok(there) if there.is_file() && !overwrite => {
-            return Err(DataError::Exists { file: path.into() }.into());
+/// Makes the folder; one that holds plots already is an error, before the work and not after it.
+fn check_folder(folder: &Path, context: &Context) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::output(folder, &error);
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.extension().is_some_and(|ending| ending == "svg") {
+            output::check(&path, context)?;
         }
-        Ok(there) if there.is_dir() => {
-            return Err(Failure::output(path, &ErrorKind::IsADirectory.into()));
-        }
-        _ => {}
     }
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
-            Err(Failure::output(path, &ErrorKind::NotFound.into()))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn write(path: &Path, overwrite: bool, text: &str) -> Result<(), Failure> {
-    atomic::write_file(path, overwrite, |out| out.write_all(text.as_bytes()))
-        .map_err(Failure::writing)
+    output::check(&folder.join("plot.svg"), context)
 }
 
 fn drawing(error: ReportError) -> Failure {

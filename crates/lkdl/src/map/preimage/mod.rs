@@ -18,7 +18,8 @@
 //! | others on vectors | ridge regression from virtual samples to samples | a picture, not an optimum |
 //!
 //! Pre-images live where the map's samples do: after preparation. All work is in `f64`. Cost per
-//! atom: 2cp for the closed forms (p²c + eig(p) at degree 2), 4cp per step of a fixed point.
+//! atom: 2cp for the closed forms (r²c + eig(r), r = min(c, p), at degree 2), 4cp per step of a fixed
+//! point.
 
 mod climb;
 mod gaussian;
@@ -27,7 +28,7 @@ mod polynomial;
 use super::nystroem::NystroemMap;
 use crate::error::LkdlError;
 use crate::kernel::Kernel;
-use crate::linalg::{cholesky_with_jitter, convert, gram, par_product};
+use crate::linalg::{cholesky_with_jitter, convert, gram, householder_basis, par_product};
 use crate::matrix::{Columns, check_samples, check_size, col, columns_of};
 use crate::real::Real;
 use crate::vector::{all_finite, axpy};
@@ -48,6 +49,9 @@ struct Expansion<'a> {
     /// a.
     weights: &'a [f64],
 }
+
+/// The pre-image of one expansion.
+type Finder<'a> = &'a (dyn Fn(Expansion<'_>) -> Result<Vec<f64>, LkdlError> + Sync);
 
 impl Expansion<'_> {
     /// Σ_s w_s x_s.
@@ -121,8 +125,8 @@ impl<T: Real> NystroemMap<T> {
         let P = convert::<T, f64>(self.projection());
         let points = convert::<T, f64>(self.panel().points());
         let A = par_product(P.as_ref(), D.as_ref());
-        let X = columns_of(&points);
-        let each = |find: &(dyn Fn(Expansion<'_>) -> Result<Vec<f64>, LkdlError> + Sync)| {
+        let each = |landmarks: &Mat<f64>, find: Finder<'_>| {
+            let X = columns_of(landmarks);
             let expansion = |j| Expansion { landmarks: X, weights: A.col_as_slice(j) };
             let found: Vec<Result<Vec<f64>, LkdlError>> =
                 (0..A.ncols()).into_par_iter().map(|j| find(expansion(j))).collect();
@@ -131,12 +135,22 @@ impl<T: Real> NystroemMap<T> {
         let Z = match *kernel {
             Kernel::Linear => par_product(points.as_ref(), A.as_ref()),
             Kernel::Polynomial { degree: 1.0, .. } => par_product(points.as_ref(), A.as_ref()),
-            Kernel::Polynomial { degree: 2.0, offset: 0.0 } => each(&polynomial::square)?,
+            // the answer is a combination of the landmarks: where those are fewer than the
+            // features, it is looked for in their span
+            Kernel::Polynomial { degree: 2.0, offset: 0.0 } if points.ncols() < points.nrows() => {
+                let Q = householder_basis(points.clone());
+                let coordinates = par_product(Q.transpose(), points.as_ref());
+                par_product(Q.as_ref(), each(&coordinates, &polynomial::square)?.as_ref())
+            }
+            Kernel::Polynomial { degree: 2.0, offset: 0.0 } => each(&points, &polynomial::square)?,
             Kernel::Polynomial { degree, offset } if is_power(degree) => {
-                each(&|expansion| Ok(polynomial::pre_image(expansion, degree as i32, offset)))?
+                let find = |expansion: Expansion<'_>| {
+                    Ok(polynomial::pre_image(expansion, degree as i32, offset))
+                };
+                each(&points, &find)?
             }
             Kernel::Gaussian { sigma } => {
-                each(&|expansion| Ok(gaussian::pre_image(expansion, sigma)))?
+                each(&points, &|expansion| Ok(gaussian::pre_image(expansion, sigma)))?
             }
             _ => self.regress(D.as_ref(), P.as_ref(), points.as_ref())?,
         };

@@ -7,7 +7,8 @@
 //! unit u; with one, the two alternate.
 //!
 //! At degree 2 without offset g = uᵀMu with M = Σ_s a_sx_sx_sᵀ, and the eigenpair of the largest
-//! |λ| is the exact answer.
+//! |λ| is the exact answer. Only inner products with the landmarks matter, so an orthonormal basis
+//! of their span may stand for the p features.
 
 use super::climb::{Surface, climb};
 use super::{Candidate, Expansion, best};

@@ -54,6 +54,31 @@ fn the_pre_image_of_a_landmark_is_that_landmark() {
     landmarks_come_back::<f32>(2e-3);
 }
 
+/// More features than landmarks: the square kernel's answer comes out of the landmarks' span, and is
+/// that of the p×p problem.
+#[test]
+fn in_the_span_of_few_landmarks_the_answer_is_that_of_all_features() {
+    let (p, c) = (30, 9);
+    let mut X = random_unit_columns::<f64>(p, c, 3);
+    // two landmarks that almost coincide, where a basis from XᵀX would lose its digits
+    for (r, tiny) in random_matrix::<f64>(p, 1, 4).col_as_slice(0).iter().enumerate() {
+        X[(r, 8)] = X[(r, 7)] + 1e-7 * tiny;
+    }
+    let (map, _) = all_landmarks(&SQUARE, c).fit_transform(X.as_ref()).unwrap();
+    let D = random_unit_columns::<f64>(map.rank(), 20, 5);
+    let Z = map.pre_images(D.as_ref()).unwrap();
+    let A = par_product(map.projection(), D.as_ref());
+    let points = map.panel().points().to_owned();
+    for j in 0..20 {
+        let expansion = Expansion { landmarks: columns_of(&points), weights: A.col_as_slice(j) };
+        let expected = polynomial::square(expansion).unwrap();
+        let norm = norm_sq(&expected).sqrt();
+        for r in 0..p {
+            assert!((Z[(r, j)] - expected[r]).abs() <= 1e-9 * norm, "atom {j}, feature {r}");
+        }
+    }
+}
+
 #[test]
 fn with_the_linear_kernel_every_sample_comes_back() {
     let X = random_matrix::<f64>(4, 30, 1);

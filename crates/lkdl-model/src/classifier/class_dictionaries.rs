@@ -1,0 +1,107 @@
+//! One dictionary per class: `dictionary.<l>`, m × k, the atoms of class l, one per row.
+
+use super::Part;
+use crate::card::{ClassHistory, MethodRecord};
+use crate::element::Element;
+use crate::error::ModelError;
+use crate::tensors::{Source, Tensors};
+use faer::MatRef;
+use lkdl::Warning;
+use lkdl::classify::ClassDictionaries;
+use lkdl::dictionary::{Learned, Stop};
+
+pub(super) const NAME: &str = "class-dictionaries";
+
+impl<T: Element> Part<T> for ClassDictionaries<T> {
+    fn method(&self) -> &'static str {
+        NAME
+    }
+
+    fn n_classes(&self) -> usize {
+        self.n_classes()
+    }
+
+    fn n_features(&self) -> usize {
+        self.n_features()
+    }
+
+    fn sparsity(&self) -> Option<usize> {
+        Some(self.sparsity())
+    }
+
+    fn class_atoms(&self) -> Option<Vec<MatRef<'_, T>>> {
+        Some(self.learned().iter().map(|class| class.dictionary.as_ref()).collect())
+    }
+
+    fn history(&self) -> Vec<ClassHistory> {
+        self.learned().iter().map(history).collect()
+    }
+
+    fn warnings(&self) -> Vec<(usize, &Warning)> {
+        self.warnings().collect()
+    }
+
+    fn put(&self, tensors: &mut Tensors) -> MethodRecord {
+        for (class, learned) in self.learned().iter().enumerate() {
+            tensors.put_matrix(name(class), learned.dictionary.as_ref());
+        }
+        MethodRecord {
+            sparsity: Some(self.sparsity()),
+            history: Part::history(self),
+            ..MethodRecord::default()
+        }
+    }
+}
+
+/// The classifier that `put` wrote.
+pub(super) fn get<T: Element>(
+    record: &MethodRecord,
+    n_classes: usize,
+    source: &Source<'_>,
+) -> Result<ClassDictionaries<T>, ModelError> {
+    let learned = (0..n_classes)
+        .map(|class| learned(class, record.history.get(class), source))
+        .collect::<Result<Vec<_>, _>>()?;
+    let sparsity = record
+        .sparsity
+        .ok_or(ModelError::Unknown { field: "sparsity", value: "missing".into() })?;
+    Ok(ClassDictionaries::new(learned, sparsity)?)
+}
+
+fn learned<T: Element>(
+    class: usize,
+    history: Option<&ClassHistory>,
+    source: &Source<'_>,
+) -> Result<Learned<T>, ModelError> {
+    let stop = match history.map(|h| h.stop.as_str()) {
+        Some("converged") => Stop::Converged,
+        _ => Stop::MaxIters,
+    };
+    Ok(Learned {
+        dictionary: source.matrix(&name(class))?,
+        errors: history.map(|h| h.errors.clone()).unwrap_or_default(),
+        stop,
+        n_replaced: history.map_or(0, |h| h.n_replaced),
+        warnings: Vec::new(),
+    })
+}
+
+fn name(class: usize) -> String {
+    format!("dictionary.{class}")
+}
+
+fn history<T: Element>(learned: &Learned<T>) -> ClassHistory {
+    ClassHistory {
+        errors: learned.errors.clone(),
+        stop: stop_name(learned.stop).into(),
+        n_replaced: learned.n_replaced,
+        warnings: learned.warnings.iter().map(ToString::to_string).collect(),
+    }
+}
+
+fn stop_name(stop: Stop) -> &'static str {
+    match stop {
+        Stop::Converged => "converged",
+        Stop::MaxIters => "max-iters",
+    }
+}
