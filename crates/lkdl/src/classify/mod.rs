@@ -4,8 +4,13 @@
 //! method, on virtual samples the kernel one.
 
 mod class_dictionaries;
+mod gram_dictionaries;
+mod residuals;
 
+pub(crate) use class_dictionaries::in_class;
 pub use class_dictionaries::{ClassDictionaries, ClassDictionariesParams};
+pub use gram_dictionaries::{GramDictionaries, GramDictionariesParams};
+pub(crate) use residuals::{join_blocks, largest_needs, residuals_over};
 
 use crate::error::LkdlError;
 use crate::matrix::{check_samples, check_size, matrix_bytes};
