@@ -4,9 +4,14 @@
 //! method, on virtual samples the kernel one.
 
 mod class_dictionaries;
+mod gram_dictionaries;
+mod residuals;
 mod sparsity_path;
 
+pub(crate) use class_dictionaries::in_class;
 pub use class_dictionaries::{ClassDictionaries, ClassDictionariesParams};
+pub use gram_dictionaries::{GramDictionaries, GramDictionariesParams};
+pub(crate) use residuals::{join_blocks, largest_needs, residuals_over};
 pub use sparsity_path::SparsityPath;
 
 use crate::error::LkdlError;

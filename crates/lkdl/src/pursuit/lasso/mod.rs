@@ -15,7 +15,7 @@ mod fista;
 mod gap;
 mod lars;
 
-pub(crate) use gap::{Problem, State};
+pub(crate) use gap::{Problem, State, max_abs};
 
 use super::codes::{CodeBlock, Encoded};
 use super::entry::{Norms, check_problem, exact_sq_residual};
@@ -24,7 +24,6 @@ use crate::linalg::{convert, gram, product_into};
 use crate::matrix::{Columns, Contiguous, col, columns_of, map_blocks, subcols};
 use crate::real::Real;
 use faer::{Mat, MatRef};
-use gap::max_abs;
 
 /// Signals per task: a lasso costs far more than an OMP code, so blocks are smaller than elsewhere.
 const BLOCK: usize = 64;
