@@ -135,7 +135,8 @@
 //! | [`map`] | virtual samples: Nyström, random Fourier features, Fastfood; error certificates |
 //! | [`pursuit`] | codes: Batch-OMP, OMP, matching pursuit, lasso |
 //! | [`dictionary`] | K-SVD and MOD |
-//! | [`classify`] | decision rules over dictionaries |
+//! | [`classify`] | decision rules over dictionaries: one per class; LC-KSVD and D-KSVD; SRC |
+//! | [`exact`] | kernel methods on whole kernel matrices: kernel SRC |
 //! | [`LkdlParams`], [`Lkdl`] | preparation, map and any linear method in one |
 //!
 //! [`dictionary`], [`pursuit`] and [`classify`] import nothing of [`kernel`], [`sampling`] or
@@ -230,7 +231,8 @@ pub use real::Real;
 /// What most programs need.
 pub mod prelude {
     pub use crate::classify::{
-        ClassDictionaries, ClassDictionariesParams, Classify, Predictions, Train,
+        ClassDictionaries, ClassDictionariesParams, Classify, LcKsvd, LcKsvdParams, LcVariant,
+        Predictions, Src, SrcCoding, SrcParams, Train,
     };
     pub use crate::dictionary::{InitialAtoms, KsvdParams, Learned, Learner, ModParams};
     pub use crate::error::{LkdlError, Warning};

@@ -8,7 +8,7 @@
 //! reconstructed. Training is any [`Learner`], once per class, in parallel over classes. Cost of
 //! classifying: 2LmkN + LNm(q²−1) flops.
 
-use super::{Classify, Predictions, Train, class_members};
+use super::{Classify, Predictions, Train, class_members, join_blocks};
 use crate::dictionary::{Learned, Learner};
 use crate::error::{LkdlError, Warning};
 use crate::matrix::matrix_bytes;
@@ -90,7 +90,7 @@ impl<T: Real, P: Learner<T>> Train<T> for ClassDictionariesParams<P> {
 }
 
 /// The error of one class's samples names the class; a wrong parameter is the same for all.
-fn in_class(class: usize, error: LkdlError) -> LkdlError {
+pub(super) fn in_class(class: usize, error: LkdlError) -> LkdlError {
     match error {
         LkdlError::AllZero { .. } | LkdlError::NoConvergence { .. } => {
             LkdlError::InClass { class, source: Box::new(error) }
@@ -197,10 +197,7 @@ impl<T: Real> Classify<T> for ClassDictionaries<T> {
         let blocks = map_blocks_with(X.ncols(), BLOCK, scratch, |scratch, range| {
             self.block_residuals(scratch, subcols(X, range))
         });
-        let mut scores = Mat::zeros(self.n_classes(), X.ncols());
-        for (t, block) in blocks.iter().enumerate() {
-            scores.as_mut().subcols_mut(t * BLOCK, block.ncols()).copy_from(block);
-        }
+        let scores = join_blocks(self.n_classes(), X.ncols(), &blocks);
         Predictions::from_scores(scores, &sq_norms)
     }
 }

@@ -4,11 +4,15 @@
 //! method, on virtual samples the kernel one.
 
 mod class_dictionaries;
+pub mod label_consistent;
+pub mod sparse_representation;
 
 pub use class_dictionaries::{ClassDictionaries, ClassDictionariesParams};
+pub use label_consistent::{LcKsvd, LcKsvdParams, LcKsvdParts, LcVariant};
+pub use sparse_representation::{Src, SrcCoding, SrcParams};
 
 use crate::error::LkdlError;
-use crate::matrix::{check_samples, check_size, matrix_bytes};
+use crate::matrix::{BLOCK, check_samples, check_size, matrix_bytes};
 use crate::monitor::Monitor;
 use crate::real::Real;
 use faer::{Mat, MatRef};
@@ -113,6 +117,15 @@ impl Predictions {
         let correct = self.labels.iter().zip(labels).filter(|(a, b)| a == b).count();
         Ok(correct as f64 / labels.len().max(1) as f64)
     }
+}
+
+/// The scores of consecutive blocks of [`BLOCK`] samples, side by side.
+fn join_blocks(n_classes: usize, n_samples: usize, blocks: &[Mat<f64>]) -> Mat<f64> {
+    let mut scores = Mat::zeros(n_classes, n_samples);
+    for (t, block) in blocks.iter().enumerate() {
+        scores.as_mut().subcols_mut(t * BLOCK, block.ncols()).copy_from(block);
+    }
+    scores
 }
 
 /// The sample indices of each class, ascending; every class up to the largest label must have one.

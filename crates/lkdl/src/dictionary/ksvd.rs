@@ -111,6 +111,27 @@ impl<T: Real> Learner<T> for KsvdParams<T> {
         class: usize,
         monitor: &dyn Monitor,
     ) -> Result<Learned<T>, LkdlError> {
+        self.learn_with_codes(samples, class, monitor).map(|(learned, _)| learned)
+    }
+
+    fn steps(&self) -> usize {
+        self.max_iters
+    }
+
+    fn learning_bytes(&self, n_features: usize, n_samples: usize) -> u64 {
+        alternating_bytes::<T>(n_features, n_samples, self.n_atoms, self.sparsity)
+    }
+}
+
+impl<T: Real> KsvdParams<T> {
+    /// [`Learner::learn_monitored`] with the codes that the last sweep left: stale where an atom
+    /// has been replaced since.
+    pub(crate) fn learn_with_codes(
+        &self,
+        samples: MatRef<'_, T>,
+        class: usize,
+        monitor: &dyn Monitor,
+    ) -> Result<(Learned<T>, Codes<T>), LkdlError> {
         check_problem(samples, self.n_atoms, self.sparsity, self.max_iters, self.tol)?;
         self.cleaning.map_or(Ok(()), |rule| rule.check())?;
         let X = Contiguous::new(samples);
@@ -135,19 +156,10 @@ impl<T: Real> Learner<T> for KsvdParams<T> {
             }
             monitor.check()?;
         };
-        Ok(Learned { dictionary: state.D, errors, stop, n_replaced, warnings })
+        let learned = Learned { dictionary: state.D, errors, stop, n_replaced, warnings };
+        Ok((learned, state.codes))
     }
 
-    fn steps(&self) -> usize {
-        self.max_iters
-    }
-
-    fn learning_bytes(&self, n_features: usize, n_samples: usize) -> u64 {
-        alternating_bytes::<T>(n_features, n_samples, self.n_atoms, self.sparsity)
-    }
-}
-
-impl<T: Real> KsvdParams<T> {
     fn sweep_order(&self, n_atoms: usize, class: usize, iteration: usize) -> Vec<usize> {
         match self.order {
             AtomOrder::Sequential => (0..n_atoms).collect(),

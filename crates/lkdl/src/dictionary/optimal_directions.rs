@@ -6,12 +6,12 @@
 //! m³/3 + 2km² flops.
 
 use super::clean::set_atom;
+use super::regression::divide;
 use super::{
     Candidates, InitialAtoms, Learned, Learner, Stop, alternating_bytes, check_problem, residuals,
     zero_samples,
 };
 use crate::error::LkdlError;
-use crate::linalg::{Cholesky, cholesky_with_jitter};
 use crate::matrix::matrix_bytes;
 use crate::matrix::{Columns, Contiguous, col, column_sq_norms, columns_of, frobenius_sq};
 use crate::monitor::{Monitor, Silent};
@@ -135,7 +135,7 @@ pub(crate) fn update<T: Real>(
 }
 
 /// A = ΓΓᵀ (m×m) and B = XΓᵀ (k×m), in `f64`: column j of both is a sum over the users of atom j.
-fn sums<T: Real>(X: Columns<'_, T>, codes: &Codes<T>) -> (Mat<f64>, Mat<f64>) {
+pub(super) fn sums<T: Real>(X: Columns<'_, T>, codes: &Codes<T>) -> (Mat<f64>, Mat<f64>) {
     let (m, users) = (codes.n_atoms(), codes.users());
     let (_, _, values) = codes.parts();
     let (mut A, mut B) = (Mat::<f64>::zeros(m, m), Mat::<f64>::zeros(X.nrows(), m));
@@ -157,18 +157,13 @@ fn sums<T: Real>(X: Columns<'_, T>, codes: &Codes<T>) -> (Mat<f64>, Mat<f64>) {
 
 /// B(A + δI)⁻¹.
 fn solve_for_atoms(mut A: Mat<f64>, B: Mat<f64>) -> Result<Mat<f64>, LkdlError> {
-    /// Right-hand sides per task.
-    const PANEL: usize = 64;
     let m = A.ncols();
     let trace: f64 = (0..m).map(|j| A[(j, j)]).sum();
     for j in 0..m {
         // An unused atom has a zero row: give it a pivot of its own.
         A[(j, j)] += if A[(j, j)] > 0.0 { RIDGE * trace / m as f64 } else { trace.max(1.0) };
     }
-    let factor: Cholesky = cholesky_with_jitter(A.as_ref())?;
-    let mut transposed = B.transpose().to_owned();
-    transposed.as_mut().par_col_chunks_mut(PANEL).for_each(|panel| factor.solve(panel));
-    Ok(transposed.transpose().to_owned())
+    divide(A.as_ref(), B.as_ref())
 }
 
 /// Unused atoms become the worst represented signals. Returns how many.

@@ -74,6 +74,11 @@ impl<T: Real> BatchOmp<T> {
         self.atoms
     }
 
+    /// The unit atoms.
+    pub(crate) fn atoms(&self) -> &Mat<T> {
+        &self.atoms
+    }
+
     pub(crate) fn gram(&self) -> &PaddedGram<T> {
         &self.gram
     }

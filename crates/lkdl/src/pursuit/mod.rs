@@ -18,7 +18,7 @@ mod target;
 pub use batch_omp::BatchOmp;
 pub(crate) use batch_omp::Scratch;
 pub use codes::{Codes, Encoded};
-pub(crate) use entry::check_range;
+pub(crate) use entry::{check_range, exact_sq_residual};
 pub use matching_pursuit::MatchingPursuitParams;
 pub use omp::OmpParams;
 pub(crate) use target::Limits;
