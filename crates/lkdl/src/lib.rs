@@ -136,8 +136,8 @@
 //! | [`map`] | virtual samples: Nyström, random Fourier features, Fastfood; error certificates |
 //! | [`pursuit`] | codes: Batch-OMP, OMP, matching pursuit, lasso, basis pursuit; kernel OMP |
 //! | [`dictionary`] | K-SVD and MOD; kernel K-SVD and kernel MOD on Gram matrices |
-//! | [`classify`] | decision rules over dictionaries |
-//! | [`exact`] | the exact kernel method that LKDL approximates, in the same pipeline |
+//! | [`classify`] | decision rules over dictionaries: one per class; LC-KSVD and D-KSVD; SRC |
+//! | [`exact`] | the exact kernel methods that LKDL approximates, in the same pipeline |
 //! | [`LkdlParams`], [`Lkdl`] | preparation, map and any linear method in one |
 //!
 //! [`dictionary`], [`pursuit`] and [`classify`] import nothing of [`kernel`], [`sampling`] or
@@ -233,7 +233,8 @@ pub use real::Real;
 /// What most programs need.
 pub mod prelude {
     pub use crate::classify::{
-        ClassDictionaries, ClassDictionariesParams, Classify, Predictions, Train,
+        ClassDictionaries, ClassDictionariesParams, Classify, LcKsvd, LcKsvdParams, LcVariant,
+        Predictions, Src, SrcCoding, SrcParams, Train,
     };
     pub use crate::dictionary::{
         InitialAtoms, KernelKsvdParams, KernelLearner, KernelUpdate, KsvdParams, Learned, Learner,

@@ -40,7 +40,17 @@ const IMPORTS: [(&str, &[&str]); 19] = [
     ),
     (
         "classify",
-        &["dictionary", "error", "matrix", "monitor", "pursuit", "real", "testing", "vector"],
+        &[
+            "dictionary",
+            "error",
+            "linalg",
+            "matrix",
+            "monitor",
+            "pursuit",
+            "real",
+            "testing",
+            "vector",
+        ],
     ),
     (
         // the Gram-matrix methods of `dictionary` and `classify` meet a kernel here

@@ -5,13 +5,17 @@
 
 mod class_dictionaries;
 mod gram_dictionaries;
+pub mod label_consistent;
 mod residuals;
+pub mod sparse_representation;
 mod sparsity_path;
 
 pub(crate) use class_dictionaries::in_class;
 pub use class_dictionaries::{ClassDictionaries, ClassDictionariesParams};
 pub use gram_dictionaries::{GramDictionaries, GramDictionariesParams};
+pub use label_consistent::{LcKsvd, LcKsvdParams, LcKsvdParts, LcVariant};
 pub(crate) use residuals::{join_blocks, largest_needs, residuals_over};
+pub use sparse_representation::{Src, SrcCoding, SrcParams};
 pub use sparsity_path::SparsityPath;
 
 use crate::error::LkdlError;

@@ -112,6 +112,27 @@ impl<T: Real> Learner<T> for KsvdParams<T> {
         class: usize,
         monitor: &dyn Monitor,
     ) -> Result<Learned<T>, LkdlError> {
+        self.learn_with_codes(samples, class, monitor).map(|(learned, _)| learned)
+    }
+
+    fn steps(&self) -> usize {
+        self.max_iters
+    }
+
+    fn learning_bytes(&self, n_features: usize, n_samples: usize) -> u64 {
+        alternating_bytes::<T>(n_features, n_samples, self.n_atoms, self.sparsity)
+    }
+}
+
+impl<T: Real> KsvdParams<T> {
+    /// [`Learner::learn_monitored`] with the codes that the last sweep left: stale where an atom
+    /// has been replaced since.
+    pub(crate) fn learn_with_codes(
+        &self,
+        samples: MatRef<'_, T>,
+        class: usize,
+        monitor: &dyn Monitor,
+    ) -> Result<(Learned<T>, Codes<T>), LkdlError> {
         check_problem(samples, self.n_atoms, self.sparsity, self.max_iters, self.tol)?;
         self.cleaning.map_or(Ok(()), |rule| rule.check())?;
         let X = Contiguous::new(samples);
@@ -122,7 +143,7 @@ impl<T: Real> Learner<T> for KsvdParams<T> {
         let (mut errors, mut n_replaced) = (Vec::new(), 0);
         let stop = loop {
             let t = errors.len();
-            state.code(self.sparsity)?;
+            state.code(self.sparsity);
             let order = sweep_order(self.order, self.seed, state.D.ncols(), class, t);
             state.update_atoms(self, &order)?;
             errors.push(state.relative_error());
@@ -137,15 +158,8 @@ impl<T: Real> Learner<T> for KsvdParams<T> {
             }
             monitor.check()?;
         };
-        Ok(Learned { dictionary: state.D, errors, stop, n_replaced, warnings })
-    }
-
-    fn steps(&self) -> usize {
-        self.max_iters
-    }
-
-    fn learning_bytes(&self, n_features: usize, n_samples: usize) -> u64 {
-        alternating_bytes::<T>(n_features, n_samples, self.n_atoms, self.sparsity)
+        let learned = Learned { dictionary: state.D, errors, stop, n_replaced, warnings };
+        Ok((learned, state.codes))
     }
 }
 
@@ -202,17 +216,16 @@ impl<'a, T: Real> Sweep<'a, T> {
     }
 
     /// Γ by Batch-OMP, E = X − DΓ.
-    fn code(&mut self, sparsity: usize) -> Result<(), LkdlError> {
+    fn code(&mut self, sparsity: usize) {
         let G = self.G.take().unwrap_or_else(|| gram(self.D.as_ref()));
         let coder = BatchOmp::with_gram(std::mem::replace(&mut self.D, Mat::new()), G);
-        self.codes = coder.encode_sparsely(self.X, sparsity)?.codes;
+        self.codes = coder.encode_sparsely(self.X, sparsity).codes;
         self.D = coder.into_atoms();
         residuals_into(&mut self.E, self.X, &self.D, &self.codes);
         self.stale.fill(true);
         self.candidates = Candidates::new(self.X);
         self.replaced = vec![false; self.D.ncols()];
         self.n_replaced = 0;
-        Ok(())
     }
 
     /// One Gauss–Seidel sweep over the atoms.

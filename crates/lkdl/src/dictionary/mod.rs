@@ -18,6 +18,7 @@ mod kernel_residual;
 mod kernel_state;
 mod ksvd;
 mod optimal_directions;
+mod regression;
 
 pub use clean::Cleaning;
 pub use initial::InitialAtoms;
@@ -27,6 +28,7 @@ pub use kernel_learner::{KernelLearned, KernelLearner};
 pub use kernel_mod::KernelModParams;
 pub use ksvd::{AtomOrder, AtomUpdate, KsvdParams};
 pub use optimal_directions::ModParams;
+pub(crate) use regression::ridge_regression;
 
 use crate::error::{LkdlError, Warning};
 use crate::matrix::{
@@ -224,18 +226,18 @@ fn residuals_into<T: Real>(E: &mut Mat<T>, X: Columns<'_, T>, D: &Mat<T>, codes:
 }
 
 /// Signals that may replace an atom, each at most once per iteration.
-struct Candidates {
+pub(crate) struct Candidates {
     taken: Vec<bool>,
 }
 
 impl Candidates {
     /// All non-zero signals.
-    fn new<T: Real>(X: Columns<'_, T>) -> Self {
+    pub(crate) fn new<T: Real>(X: Columns<'_, T>) -> Self {
         Self { taken: (0..X.ncols()).map(|i| norm_sq(col(X, i)) == 0.0).collect() }
     }
 
     /// Takes the signal with the largest error (lowest index on ties); `None` if none is left.
-    fn take_worst(&mut self, sq_errors: &[f64]) -> Option<usize> {
+    pub(crate) fn take_worst(&mut self, sq_errors: &[f64]) -> Option<usize> {
         let mut worst: Option<usize> = None;
         for i in (0..sq_errors.len()).filter(|&i| !self.taken[i]) {
             if worst.is_none_or(|w| sq_errors[i] > sq_errors[w]) {

@@ -6,12 +6,12 @@
 //! m³/3 + 2km² flops.
 
 use super::clean::set_atom;
+use super::regression::divide;
 use super::{
     Candidates, InitialAtoms, Learned, Learner, Stop, alternating_bytes, check_problem, residuals,
     zero_samples,
 };
 use crate::error::LkdlError;
-use crate::linalg::{Cholesky, cholesky_with_jitter};
 use crate::matrix::matrix_bytes;
 use crate::matrix::{Columns, Contiguous, col, column_sq_norms, columns_of, frobenius_sq};
 use crate::monitor::{Monitor, Silent};
@@ -81,7 +81,7 @@ impl<T: Real> Learner<T> for ModParams<T> {
         let (mut errors, mut n_replaced) = (Vec::new(), 0);
         let stop = loop {
             let coder = BatchOmp::from_atoms(D);
-            let mut codes = coder.encode_sparsely(X, self.sparsity)?.codes;
+            let mut codes = coder.encode_sparsely(X, self.sparsity).codes;
             D = coder.into_atoms();
             let used = update(X, &mut D, &mut codes)?;
             let E = residuals(X, &D, &codes);
@@ -151,7 +151,7 @@ pub(super) fn code_products<T: Real>(codes: &Codes<T>) -> Mat<f64> {
 }
 
 /// B = XΓᵀ (k×m) in `f64`, likewise.
-fn sample_products<T: Real>(X: Columns<'_, T>, codes: &Codes<T>) -> Mat<f64> {
+pub(super) fn sample_products<T: Real>(X: Columns<'_, T>, codes: &Codes<T>) -> Mat<f64> {
     let users = codes.users();
     let (_, _, values) = codes.parts();
     let mut B = Mat::<f64>::zeros(X.nrows(), codes.n_atoms());
@@ -168,18 +168,13 @@ fn sample_products<T: Real>(X: Columns<'_, T>, codes: &Codes<T>) -> Mat<f64> {
 
 /// B(A + δI)⁻¹.
 pub(super) fn solve_for_atoms(mut A: Mat<f64>, B: Mat<f64>) -> Result<Mat<f64>, LkdlError> {
-    /// Right-hand sides per task.
-    const PANEL: usize = 64;
     let m = A.ncols();
     let trace: f64 = (0..m).map(|j| A[(j, j)]).sum();
     for j in 0..m {
         // An unused atom has a zero row: give it a pivot of its own.
         A[(j, j)] += if A[(j, j)] > 0.0 { RIDGE * trace / m as f64 } else { trace.max(1.0) };
     }
-    let factor: Cholesky = cholesky_with_jitter(A.as_ref())?;
-    let mut transposed = B.transpose().to_owned();
-    transposed.as_mut().par_col_chunks_mut(PANEL).for_each(|panel| factor.solve(panel));
-    Ok(transposed.transpose().to_owned())
+    divide(A.as_ref(), B.as_ref())
 }
 
 /// Unused atoms become the worst represented signals. Returns how many.

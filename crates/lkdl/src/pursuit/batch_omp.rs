@@ -19,6 +19,7 @@ use crate::vector::{norm_sq, padded};
 use faer::{Mat, MatRef};
 use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Atoms whose squared norm is this many ε from 1 count as unit: coding them needs no rescaling.
 const UNIT_NORM_SLACK: f64 = 256.0;
@@ -102,7 +103,8 @@ impl<T: Real> BatchOmp<T> {
         self.atoms
     }
 
-    pub(super) fn atoms(&self) -> &Mat<T> {
+    /// The unit atoms.
+    pub(crate) fn atoms(&self) -> &Mat<T> {
         &self.atoms
     }
 
@@ -122,28 +124,28 @@ impl<T: Real> BatchOmp<T> {
         let X = Contiguous::new(samples);
         // Values are checked block by block, by the norms that the pursuit needs anyway: a pass of
         // their own over all samples would cost as much as a fifth of the product.
-        let encoded = self.encode_columns(X.columns(), limits);
-        encoded.map_err(|_| bad_value(samples, X.columns()))
+        let sound = AtomicBool::new(true);
+        let encoded = self.encode_signals(X.columns(), limits, |range| {
+            let signals = self.signals(X.columns(), range);
+            if check_range::<T>(&signals.sq_norms).is_err() {
+                sound.store(false, Ordering::Relaxed);
+            }
+            signals
+        });
+        if sound.into_inner() { Ok(encoded) } else { Err(bad_value(samples, X.columns())) }
     }
 
     /// At most `sparsity` atoms per signal, for samples already checked.
-    pub(crate) fn encode_sparsely(
-        &self,
-        X: Columns<'_, T>,
-        sparsity: usize,
-    ) -> Result<Encoded<T>, LkdlError> {
-        let max_atoms = sparsity.min(self.n_atoms());
-        self.encode_columns(X, Limits { max_atoms, sq_error: None })
+    pub(crate) fn encode_sparsely(&self, X: Columns<'_, T>, sparsity: usize) -> Encoded<T> {
+        let limits = Limits { max_atoms: sparsity.min(self.n_atoms()), sq_error: None };
+        self.encode_signals(X, limits, |range| self.signals(X, range))
     }
 
-    /// An error if a signal is not finite, or too large.
-    fn encode_columns(
-        &self,
-        X: Columns<'_, T>,
-        limits: Limits,
-    ) -> Result<Encoded<T>, LkdlError> {
-        let atoms = columns_of(&self.atoms);
-        self.encode_signals(X, limits, |range| Samples::new(atoms, subcols(X, range)))
+    /// A block of signals, measured.
+    fn signals<'a>(&'a self, X: Columns<'a, T>, range: Range<usize>) -> Samples<'a, T> {
+        let X = subcols(X, range);
+        let sq_norms = (0..X.ncols()).map(|i| norm_sq(col(X, i))).collect();
+        Samples { atoms: columns_of(&self.atoms), X, sq_norms }
     }
 
     /// Codes signals of which α = (atoms)ᵀX is known, and by `signals` the rest, block by block.
@@ -151,17 +153,16 @@ impl<T: Real> BatchOmp<T> {
         &self,
         X: Columns<'_, T>,
         limits: Limits,
-        signals: impl Fn(Range<usize>) -> Result<S, LkdlError> + Sync,
-    ) -> Result<Encoded<T>, LkdlError> {
+        signals: impl Fn(Range<usize>) -> S + Sync,
+    ) -> Encoded<T> {
         let (gram, norms) = (&self.gram, self.norms.as_slice());
         let scratch = || Scratch::new(self.n_atoms(), limits.max_atoms);
         let blocks = map_blocks_with(X.ncols(), BLOCK, scratch, |scratch, range| {
-            let (n, signals) = (range.len(), signals(range.clone())?);
+            let (n, signals) = (range.len(), signals(range.clone()));
             scratch.correlate_with(self, subcols(X, range));
-            Ok(Arch::new().dispatch(EncodeBlock { gram, norms, n, signals, scratch, limits }))
+            Arch::new().dispatch(EncodeBlock { gram, norms, n, signals, scratch, limits })
         });
-        let blocks = blocks.into_iter().collect::<Result<Vec<_>, LkdlError>>()?;
-        Ok(Encoded::join(self.n_atoms(), blocks))
+        Encoded::join(self.n_atoms(), blocks)
     }
 }
 
@@ -197,15 +198,6 @@ struct Samples<'a, T: Real> {
     atoms: Columns<'a, T>,
     X: Columns<'a, T>,
     sq_norms: Vec<f64>,
-}
-
-impl<'a, T: Real> Samples<'a, T> {
-    /// Measures the signals: whatever is not finite or too large shows in its norm.
-    fn new(atoms: Columns<'a, T>, X: Columns<'a, T>) -> Result<Self, LkdlError> {
-        let sq_norms: Vec<f64> = (0..X.ncols()).map(|i| norm_sq(col(X, i))).collect();
-        check_range::<T>(&sq_norms)?;
-        Ok(Self { atoms, X, sq_norms })
-    }
 }
 
 impl<T: Real> Signals for Samples<'_, T> {

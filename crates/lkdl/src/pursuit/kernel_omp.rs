@@ -39,7 +39,7 @@ use super::gram::check_entries;
 use super::target::{Limits, Target};
 use crate::error::LkdlError;
 use crate::linalg::{mirror_lower, par_product};
-use crate::matrix::{Columns, Contiguous, check_samples, check_size, col, columns_of};
+use crate::matrix::{Columns, Contiguous, check_samples, check_size, col, columns_of, subcols};
 use crate::real::Real;
 use crate::vector::dot_wide;
 use faer::MatRef;
@@ -94,7 +94,7 @@ impl<T: Real> KernelOmp<T> {
         // In the kernel's space no dimension limits the atoms but their own number.
         let limits = target.limits(self.n_atoms(), self.n_atoms())?;
         let cross = Contiguous::new(cross);
-        self.encode_columns(cross.columns(), self_values, limits)
+        Ok(self.encode_columns(cross.columns(), self_values, limits))
     }
 
     fn encode_columns(
@@ -102,10 +102,11 @@ impl<T: Real> KernelOmp<T> {
         cross: Columns<'_, T>,
         self_values: &[f64],
         limits: Limits,
-    ) -> Result<Encoded<T>, LkdlError> {
-        self.coder.encode_signals(cross, limits, |range| {
-            let cross = subcols(cross, range.clone());
-            Ok(KernelSignals { coder: &self.coder, cross, self_values: &self_values[range] })
+    ) -> Encoded<T> {
+        self.coder.encode_signals(cross, limits, |range| KernelSignals {
+            coder: &self.coder,
+            cross: subcols(cross, range.clone()),
+            self_values: &self_values[range],
         })
     }
 

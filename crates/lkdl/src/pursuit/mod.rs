@@ -25,7 +25,7 @@ pub use batch_omp::BatchOmp;
 pub(crate) use batch_omp::{Scratch, encode_products};
 pub use codes::{Codes, Encoded};
 pub use empirical::EmpiricalMap;
-pub(crate) use entry::check_range;
+pub(crate) use entry::{check_range, exact_sq_residual};
 pub(crate) use gram::check_entries;
 pub use gram::check_gram;
 pub use kernel_omp::KernelOmp;
