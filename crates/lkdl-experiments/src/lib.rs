@@ -6,6 +6,8 @@
 //! ```
 
 mod error;
+mod fddl_usps;
+mod random_features_usps;
 mod record;
 mod repeat;
 mod spread;
@@ -37,4 +39,15 @@ pub struct Experiment {
 }
 
 /// All experiments, in the paper's order.
-pub const EXPERIMENTS: &[Experiment] = &[];
+pub const EXPERIMENTS: &[Experiment] = &[
+    Experiment {
+        id: "random-features-usps",
+        about: "RFF and Fastfood against LKDL at k = 256 on USPS (Fig. 4a)",
+        run: random_features_usps::run,
+    },
+    Experiment {
+        id: "fddl-usps",
+        about: "FDDL on USPS, plain and on virtual samples",
+        run: fddl_usps::run,
+    },
+];

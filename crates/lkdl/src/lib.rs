@@ -135,7 +135,7 @@
 //! | [`map`] | virtual samples: Nyström, random Fourier features, Fastfood; error certificates |
 //! | [`pursuit`] | codes: Batch-OMP, OMP, matching pursuit, lasso |
 //! | [`dictionary`] | K-SVD and MOD |
-//! | [`classify`] | decision rules over dictionaries |
+//! | [`classify`] | decision rules over dictionaries: class residuals, FDDL |
 //! | [`LkdlParams`], [`Lkdl`] | preparation, map and any linear method in one |
 //!
 //! [`dictionary`], [`pursuit`] and [`classify`] import nothing of [`kernel`], [`sampling`] or
@@ -207,6 +207,7 @@ mod distinct;
 pub mod error;
 pub mod kernel;
 mod linalg;
+mod lloyd;
 pub mod map;
 mod matrix;
 mod memory;
@@ -230,7 +231,8 @@ pub use real::Real;
 /// What most programs need.
 pub mod prelude {
     pub use crate::classify::{
-        ClassDictionaries, ClassDictionariesParams, Classify, Predictions, Train,
+        ClassDictionaries, ClassDictionariesParams, Classify, Fddl, FddlForm, FddlParams, FddlRule,
+        Predictions, Train,
     };
     pub use crate::dictionary::{InitialAtoms, KsvdParams, Learned, Learner, ModParams};
     pub use crate::error::{LkdlError, Warning};

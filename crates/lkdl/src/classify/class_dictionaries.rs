@@ -90,7 +90,7 @@ impl<T: Real, P: Learner<T>> Train<T> for ClassDictionariesParams<P> {
 }
 
 /// The error of one class's samples names the class; a wrong parameter is the same for all.
-fn in_class(class: usize, error: LkdlError) -> LkdlError {
+pub(super) fn in_class(class: usize, error: LkdlError) -> LkdlError {
     match error {
         LkdlError::AllZero { .. } | LkdlError::NoConvergence { .. } => {
             LkdlError::InClass { class, source: Box::new(error) }

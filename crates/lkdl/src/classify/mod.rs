@@ -4,8 +4,10 @@
 //! method, on virtual samples the kernel one.
 
 mod class_dictionaries;
+pub mod fddl;
 
 pub use class_dictionaries::{ClassDictionaries, ClassDictionariesParams};
+pub use fddl::{Fddl, FddlForm, FddlParams, FddlRule};
 
 use crate::error::LkdlError;
 use crate::matrix::{check_samples, check_size, matrix_bytes};

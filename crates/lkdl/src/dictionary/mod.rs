@@ -10,6 +10,7 @@ mod ksvd;
 mod optimal_directions;
 
 pub use clean::Cleaning;
+pub(crate) use clean::set_atom;
 pub use initial::InitialAtoms;
 pub use ksvd::{AtomOrder, AtomUpdate, KsvdParams};
 pub use optimal_directions::ModParams;
@@ -170,7 +171,7 @@ fn check_problem<T: Real>(
 }
 
 /// Samples that no atom can represent and no dictionary is learned from.
-fn zero_samples<T: Real>(X: Columns<'_, T>) -> Option<Warning> {
+pub(crate) fn zero_samples<T: Real>(X: Columns<'_, T>) -> Option<Warning> {
     let count = (0..X.ncols()).filter(|&i| norm_sq(col(X, i)) == 0.0).count();
     (count > 0).then_some(Warning::ZeroSamples { count })
 }
@@ -193,18 +194,18 @@ fn residuals<T: Real>(X: Columns<'_, T>, D: &Mat<T>, codes: &Codes<T>) -> Mat<T>
 }
 
 /// Signals that may replace an atom, each at most once per iteration.
-struct Candidates {
+pub(crate) struct Candidates {
     taken: Vec<bool>,
 }
 
 impl Candidates {
     /// All non-zero signals.
-    fn new<T: Real>(X: Columns<'_, T>) -> Self {
+    pub(crate) fn new<T: Real>(X: Columns<'_, T>) -> Self {
         Self { taken: (0..X.ncols()).map(|i| norm_sq(col(X, i)) == 0.0).collect() }
     }
 
     /// Takes the signal with the largest error (lowest index on ties); `None` if none is left.
-    fn take_worst(&mut self, sq_errors: &[f64]) -> Option<usize> {
+    pub(crate) fn take_worst(&mut self, sq_errors: &[f64]) -> Option<usize> {
         let mut worst: Option<usize> = None;
         for i in (0..sq_errors.len()).filter(|&i| !self.taken[i]) {
             if worst.is_none_or(|w| sq_errors[i] > sq_errors[w]) {
