@@ -6,7 +6,9 @@
 //! ```
 
 mod error;
+mod fddl_usps;
 mod kernel_ksvd;
+mod random_features_usps;
 mod record;
 mod repeat;
 mod spread;
@@ -48,5 +50,15 @@ pub const EXPERIMENTS: &[Experiment] = &[
         id: "kernel-ksvd-mnist",
         about: "exact kernel K-SVD on MNIST, figure 3 at 10,000 samples",
         run: kernel_ksvd::mnist,
+    },
+    Experiment {
+        id: "random-features-usps",
+        about: "RFF and Fastfood against LKDL at k = 256 on USPS (Fig. 4a)",
+        run: random_features_usps::run,
+    },
+    Experiment {
+        id: "fddl-usps",
+        about: "FDDL on USPS, plain and on virtual samples",
+        run: fddl_usps::run,
     },
 ];

@@ -136,7 +136,7 @@
 //! | [`map`] | virtual samples: Nyström, random Fourier features, Fastfood; error certificates |
 //! | [`pursuit`] | codes: Batch-OMP, OMP, matching pursuit, lasso, basis pursuit; kernel OMP |
 //! | [`dictionary`] | K-SVD and MOD; kernel K-SVD and kernel MOD on Gram matrices |
-//! | [`classify`] | decision rules over dictionaries: one per class; LC-KSVD and D-KSVD; SRC |
+//! | [`classify`] | decision rules over dictionaries: one per class; LC-KSVD and D-KSVD; FDDL; SRC |
 //! | [`exact`] | the exact kernel methods that LKDL approximates, in the same pipeline |
 //! | [`LkdlParams`], [`Lkdl`] | preparation, map and any linear method in one |
 //!
@@ -210,6 +210,7 @@ pub mod error;
 pub mod exact;
 pub mod kernel;
 mod linalg;
+mod lloyd;
 pub mod map;
 mod matrix;
 mod memory;
@@ -233,8 +234,8 @@ pub use real::Real;
 /// What most programs need.
 pub mod prelude {
     pub use crate::classify::{
-        ClassDictionaries, ClassDictionariesParams, Classify, LcKsvd, LcKsvdParams, LcVariant,
-        Predictions, Src, SrcCoding, SrcParams, Train,
+        ClassDictionaries, ClassDictionariesParams, Classify, Fddl, FddlForm, FddlParams, FddlRule,
+        LcKsvd, LcKsvdParams, LcVariant, Predictions, Src, SrcCoding, SrcParams, Train,
     };
     pub use crate::dictionary::{
         InitialAtoms, KernelKsvdParams, KernelLearner, KernelUpdate, KsvdParams, Learned, Learner,

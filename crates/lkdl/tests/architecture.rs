@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What a part of the library may import beside itself. `testing` is for tests.
-const IMPORTS: [(&str, &[&str]); 19] = [
+const IMPORTS: [(&str, &[&str]); 20] = [
     ("error", &[]),
     ("random", &[]),
     // the trait of custom kernels, to call it in either precision
@@ -17,11 +17,16 @@ const IMPORTS: [(&str, &[&str]); 19] = [
     ("testing", &["random", "real", "vector"]),
     ("linalg", &["error", "random", "real", "testing", "vector"]),
     ("distinct", &["matrix", "real", "testing"]),
+    // k-means, which landmarks and starting atoms share
+    ("lloyd", &["error", "linalg", "matrix", "real", "testing", "vector"]),
     ("prepare", &["error", "matrix", "real", "testing", "vector"]),
     ("kernel", &["error", "linalg", "matrix", "random", "real", "testing", "vector"]),
     (
         "sampling",
-        &["distinct", "error", "kernel", "linalg", "matrix", "random", "real", "testing", "vector"],
+        &[
+            "distinct", "error", "kernel", "linalg", "lloyd", "matrix", "random", "real",
+            "testing", "vector",
+        ],
     ),
     (
         "map",
@@ -34,8 +39,8 @@ const IMPORTS: [(&str, &[&str]); 19] = [
     (
         "dictionary",
         &[
-            "distinct", "error", "linalg", "matrix", "monitor", "pursuit", "random", "real",
-            "testing", "vector",
+            "distinct", "error", "linalg", "lloyd", "matrix", "monitor", "pursuit", "random",
+            "real", "testing", "vector",
         ],
     ),
     (

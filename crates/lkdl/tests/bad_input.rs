@@ -342,6 +342,44 @@ fn a_precomputed_kernel_must_be_square() {
 }
 
 #[test]
+fn fddl_meets_bad_and_awkward_input_as_the_others_do() {
+    let (X, labels) = clouds::<f64>(4, 30, 2, 1);
+    let pipeline = |method| LkdlParams {
+        prepare: PrepareParams::default(),
+        map: pipeline::<f64>(GAUSSIAN, [8, 8, 4, 2]).map,
+        method,
+        memory: None,
+    };
+    for form in [FddlForm::Full, FddlForm::Simplified] {
+        let fddl = || FddlParams::<f64> { form, n_atoms: 4, max_iters: 2, ..Default::default() };
+        let refused = |method| match pipeline(method).fit(X.as_ref(), &labels) {
+            Err(error) => error.to_string(),
+            Ok(_) => panic!("fitted"),
+        };
+        let negative = FddlParams { l1_weight: -1.0, ..fddl() };
+        assert_eq!(refused(negative), "l1_weight is -1, but must be a finite number >= 0");
+        let negative = FddlParams { scatter_weight: -0.5, ..fddl() };
+        assert_eq!(refused(negative), "scatter_weight is -0.5, but must be a finite number >= 0");
+        let none = FddlParams { n_atoms: 0, ..fddl() };
+        assert_eq!(refused(none), "n_atoms is 0, but must be at least 1");
+        // A class of one sample, and one class for all.
+        let mut single = labels.clone();
+        single[29] = 2;
+        for (labels, n_classes) in [(single, 3), (vec![0; 30], 1)] {
+            let model = pipeline(fddl()).fit(X.as_ref(), &labels).unwrap();
+            assert_sound(&model.predict(X.as_ref()).unwrap(), 30, n_classes);
+        }
+        // The budget is that of the plan, dense codes included.
+        let mut params = pipeline(fddl());
+        let plan = params.memory_plan::<f64>(4, &[15, 15]).unwrap();
+        params.memory = Some(plan.peak().bytes);
+        assert!(params.fit(X.as_ref(), &labels).is_ok());
+        params.memory = Some(1000);
+        assert!(matches!(params.fit(X.as_ref(), &labels), Err(LkdlError::Memory { .. })));
+    }
+}
+
+#[test]
 fn a_budget_too_small_is_an_error_with_both_numbers() {
     let (X, labels) = clouds::<f64>(4, 400, 2, 1);
     let refused = |params: &Params<f64>| {

@@ -112,6 +112,38 @@ fn mod_pipelines_give_the_same_bits_for_any_number_of_threads() {
     same_bits::<f32, _>("MOD", optimal_directions());
 }
 
+fn fddl_outcome<T: Real>(map: &MapParams, method: &FddlParams<T>) -> (Vec<u64>, Vec<f64>) {
+    let ((X, labels), (new, _)) = (clouds::<T>(6, 500, 3, 1), clouds::<T>(6, 90, 3, 2));
+    let prepare = PrepareParams { steps: vec![Step::UnitNorm] };
+    let params = LkdlParams { prepare, map: map.clone(), method: method.clone(), memory: None };
+    let model = params.fit(X.as_ref(), &labels).unwrap();
+    let scores = model.predict(new.as_ref()).unwrap().scores;
+    (bits(scores.as_ref()), model.classifier().training().objectives.clone())
+}
+
+fn fddl_same_bits<T: Real>() {
+    let pools = pools();
+    let maps = [MapParams::None, nystroem(&Sampler::default(), Variant::Standard, false)];
+    for form in [FddlForm::Full, FddlForm::Simplified] {
+        let method =
+            FddlParams::<T> { form, n_atoms: 5, max_iters: 2, seed: 3, ..Default::default() };
+        for map in &maps {
+            let one = pools[0].install(|| fddl_outcome(map, &method));
+            for pool in &pools[1..] {
+                let other = pool.install(|| fddl_outcome(map, &method));
+                let threads = pool.current_num_threads();
+                assert!(other == one, "{form:?} {} {threads} threads: {map:?}", T::NAME);
+            }
+        }
+    }
+}
+
+#[test]
+fn fddl_pipelines_give_the_same_bits_for_any_number_of_threads() {
+    fddl_same_bits::<f64>();
+    fddl_same_bits::<f32>();
+}
+
 #[test]
 fn the_seed_changes_the_outcome() {
     // Else the tests above would compare constants.

@@ -4,6 +4,7 @@
 //! method, on virtual samples the kernel one.
 
 mod class_dictionaries;
+pub mod fddl;
 mod gram_dictionaries;
 pub mod label_consistent;
 mod residuals;
@@ -12,6 +13,7 @@ mod sparsity_path;
 
 pub(crate) use class_dictionaries::in_class;
 pub use class_dictionaries::{ClassDictionaries, ClassDictionariesParams};
+pub use fddl::{Fddl, FddlForm, FddlParams, FddlRule};
 pub use gram_dictionaries::{GramDictionaries, GramDictionariesParams};
 pub use label_consistent::{LcKsvd, LcKsvdParams, LcKsvdParts, LcVariant};
 pub(crate) use residuals::{join_blocks, largest_needs, residuals_over};

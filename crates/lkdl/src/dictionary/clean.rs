@@ -72,7 +72,7 @@ pub(super) fn clean<'a, T: Real>(
 }
 
 /// d_j ← x/‖x‖.
-pub(super) fn set_atom<T: Real>(D: &mut Mat<T>, j: usize, x: &[T]) {
+pub(crate) fn set_atom<T: Real>(D: &mut Mat<T>, j: usize, x: &[T]) {
     let atom = D.col_as_slice_mut(j);
     atom.copy_from_slice(x);
     normalize(atom);

@@ -1,9 +1,11 @@
 //! Where a dictionary starts: m distinct non-zero samples of the class, normalised (the paper's
-//! choice), or atoms given by the caller, for example those of an earlier model.
+//! choice), the centres of their k-means (its choice for FDDL), or atoms given by the caller, for
+//! example those of an earlier model.
 
 use crate::distinct::distinct;
 use crate::error::{LkdlError, Warning};
-use crate::matrix::{Columns, check_samples, check_size, col, columns_of};
+use crate::lloyd::lloyd;
+use crate::matrix::{Columns, check_samples, check_size, col, columns_of, gather};
 use crate::random::{Stage, permutation, stream};
 use crate::real::Real;
 use crate::vector::{axpy, norm_sq, normalize, scale};
@@ -21,6 +23,14 @@ pub enum InitialAtoms<T: Real> {
     Samples,
     /// The first distinct non-zero samples, in order; filled up likewise.
     FirstSamples,
+    /// Centres of k-means on the samples of the class, started at random distinct non-zero samples;
+    /// no more samples than atoms: as [`InitialAtoms::Samples`].
+    KMeans {
+        /// Most Lloyd steps.
+        max_iters: usize,
+        /// Stop when the inertia falls by less (relative).
+        tol: f64,
+    },
     /// The caller's own atoms, one per column; they are normalised.
     Given(Mat<T>),
     /// Atoms for every class, in the order of the class indices, for example those of an earlier
@@ -29,6 +39,11 @@ pub enum InitialAtoms<T: Real> {
 }
 
 impl<T: Real> InitialAtoms<T> {
+    /// k-means with the usual stopping rule: 25 steps, or a relative fall below 10⁻⁴.
+    pub fn k_means() -> Self {
+        Self::KMeans { max_iters: 25, tol: 1e-4 }
+    }
+
     /// D_0 with `n_atoms` unit columns, and what was odd about it.
     pub(crate) fn draw(
         &self,
@@ -46,6 +61,16 @@ impl<T: Real> InitialAtoms<T> {
             Self::FirstSamples => {
                 let order: Vec<usize> = (0..X.ncols()).collect();
                 from_samples(X, n_atoms, &order, seed, class)
+            }
+            Self::KMeans { max_iters, tol } => {
+                check_k_means(*max_iters, *tol)?;
+                let order =
+                    permutation(&mut stream(seed, Stage::InitialAtoms, class, 0), X.ncols());
+                let chosen = usable(X, &order, n_atoms + 1);
+                if chosen.len() <= n_atoms {
+                    return from_samples(X, n_atoms, &order, seed, class);
+                }
+                Ok((centres(X, &chosen[..n_atoms], *max_iters, *tol)?, Vec::new()))
             }
             Self::PerClass(classes) => match classes.get(class) {
                 Some(atoms) => Self::Given(atoms.clone()).draw(X, n_atoms, seed, class),
@@ -70,6 +95,45 @@ impl<T: Real> InitialAtoms<T> {
     }
 }
 
+fn check_k_means(max_iters: usize, tol: f64) -> Result<(), LkdlError> {
+    if max_iters == 0 {
+        return Err(LkdlError::parameter("k-means max_iters", 0, "at least 1"));
+    }
+    if !(tol >= 0.0 && tol.is_finite()) {
+        return Err(LkdlError::parameter("k-means tol", tol, "a finite number >= 0"));
+    }
+    Ok(())
+}
+
+/// The first `count` distinct non-zero samples in the given order.
+fn usable<T: Real>(X: Columns<'_, T>, order: &[usize], count: usize) -> Vec<usize> {
+    let mut usable = vec![false; X.ncols()];
+    for i in distinct(X) {
+        usable[i] = norm_sq(col(X, i)) > 0.0;
+    }
+    order.iter().copied().filter(|&i| usable[i]).take(count).collect()
+}
+
+/// k-means centres from the given samples, normalised. Where a centre is zero or was dropped, the
+/// sample it started from stays.
+fn centres<T: Real>(
+    X: Columns<'_, T>,
+    start: &[usize],
+    max_iters: usize,
+    tol: f64,
+) -> Result<Mat<T>, LkdlError> {
+    let mut D = gather(X, start);
+    let centres = lloyd(X, D.clone(), max_iters, tol)?;
+    for j in 0..start.len() {
+        let has_centre = j < centres.ncols() && norm_sq(centres.col_as_slice(j)) > 0.0;
+        if has_centre {
+            D.col_as_slice_mut(j).copy_from_slice(centres.col_as_slice(j));
+        }
+        normalize(D.col_as_slice_mut(j));
+    }
+    Ok(D)
+}
+
 /// The first `n_atoms` distinct non-zero samples in the given order, then pair mixtures.
 fn from_samples<T: Real>(
     X: Columns<'_, T>,
@@ -78,15 +142,11 @@ fn from_samples<T: Real>(
     seed: u64,
     class: usize,
 ) -> Result<(Mat<T>, Vec<Warning>), LkdlError> {
-    let mut usable = vec![false; X.ncols()];
-    for i in distinct(X) {
-        usable[i] = norm_sq(col(X, i)) > 0.0;
-    }
-    let chosen: Vec<usize> = order.iter().copied().filter(|&i| usable[i]).take(n_atoms).collect();
+    let chosen = usable(X, order, n_atoms);
     if chosen.is_empty() {
         return Err(LkdlError::AllZero { what: "samples" });
     }
-    let mut D = crate::matrix::gather(X, &chosen);
+    let mut D = gather(X, &chosen);
     for j in 0..chosen.len() {
         normalize(D.col_as_slice_mut(j));
     }

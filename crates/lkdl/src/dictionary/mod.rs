@@ -21,6 +21,7 @@ mod optimal_directions;
 mod regression;
 
 pub use clean::Cleaning;
+pub(crate) use clean::set_atom;
 pub use initial::InitialAtoms;
 pub use initial_weights::InitialWeights;
 pub use kernel_ksvd::{KernelKsvdParams, KernelUpdate};
@@ -196,7 +197,7 @@ fn check_counts(
 }
 
 /// Samples that no atom can represent and no dictionary is learned from.
-fn zero_samples<T: Real>(X: Columns<'_, T>) -> Option<Warning> {
+pub(crate) fn zero_samples<T: Real>(X: Columns<'_, T>) -> Option<Warning> {
     let count = (0..X.ncols()).filter(|&i| norm_sq(col(X, i)) == 0.0).count();
     (count > 0).then_some(Warning::ZeroSamples { count })
 }

@@ -285,6 +285,36 @@ fn every_class_may_start_from_its_own_atoms() {
 }
 
 #[test]
+fn centres_of_planted_clusters_are_found() {
+    // Three clusters on three axes, a zero sample and a copy.
+    let noise = random_matrix::<f64>(4, 90, 20);
+    let mut X =
+        Mat::from_fn(4, 90, |t, i| 5.0 * f64::from(u8::from(t == i % 3)) + 0.1 * noise[(t, i)]);
+    X.col_as_slice_mut(7).fill(0.0);
+    let copy = X.col_as_slice(0).to_vec();
+    X.col_as_slice_mut(3).copy_from_slice(&copy);
+    let columns = Contiguous::new(X.as_ref());
+    let found = (0..20).filter(|&seed| {
+        let (D, warnings) = InitialAtoms::k_means().draw(columns.columns(), 3, seed, 0).unwrap();
+        assert_unit(&D);
+        assert!(warnings.is_empty());
+        (0..3).all(|t| (0..3).any(|j| D[(t, j)] > 0.99))
+    });
+    // A random start may put two centres into one cluster; most do not stay there.
+    assert!(found.count() >= 8);
+    // Fewer samples than atoms: as samples.
+    let few = Contiguous::new(X.subcols(0, 2));
+    let draw = |initial: InitialAtoms<f64>| initial.draw(few.columns(), 4, 1, 0).unwrap();
+    let (a, b) = (draw(InitialAtoms::k_means()), draw(InitialAtoms::Samples));
+    assert_eq!((bits(&a.0), a.1), (bits(&b.0), b.1));
+    for (max_iters, tol) in [(0, 0.0), (5, f64::NAN), (5, -1.0)] {
+        let bad = InitialAtoms::<f64>::KMeans { max_iters, tol };
+        let error = bad.draw(columns.columns(), 3, 0, 0).unwrap_err();
+        assert!(matches!(error, LkdlError::Parameter { .. }), "{error}");
+    }
+}
+
+#[test]
 fn learning_is_invariant_under_rotation() {
     let X = random_matrix::<f64>(14, 200, 17);
     let Q = full_eigen(crate::linalg::gram(random_matrix::<f64>(14, 14, 18).as_ref()).as_ref())

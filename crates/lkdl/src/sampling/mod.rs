@@ -36,6 +36,7 @@ pub use count::LandmarkCount;
 use crate::distinct::distinct;
 use crate::error::{LkdlError, Warning};
 use crate::kernel::{Kernel, Panel};
+use crate::lloyd::lloyd;
 use crate::matrix::matrix_bytes;
 use crate::matrix::{Columns, Contiguous, check_samples, check_size, columns_of, gather};
 use crate::random::{Stage, sample_without_replacement, stream};
@@ -509,7 +510,7 @@ impl LandmarkParams {
     ) -> Result<Landmarks<T>, LkdlError> {
         let sample = kmeans::Sample::new(X, seeds.points.ncols(), self.seed);
         let wanted = seeds.points.ncols();
-        let centres = kmeans::lloyd(sample.columns(), seeds.points, max_iters, tol)?;
+        let centres = lloyd(sample.columns(), seeds.points, max_iters, tol)?;
         let mut landmarks = Landmarks::of_centres(centres, wanted);
         landmarks.warnings.splice(0..0, seeds.warnings);
         Ok(landmarks)

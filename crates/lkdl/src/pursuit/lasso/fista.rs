@@ -27,16 +27,22 @@ const POWER_STEPS: usize = 1000;
 /// A rise of the objective below this share of ‖x‖² is rounding.
 const RISE: f64 = 1e-15;
 
-/// Lip: 1.01 times the largest eigenvalue of G by the power iteration, m² per step.
+/// Lip of the lasso: [`largest_eigenvalue`] of G, m² per step.
+pub(crate) fn lipschitz(G: Columns<'_, f64>) -> f64 {
+    largest_eigenvalue(G.ncols(), |v| (0..G.ncols()).map(|j| dot(col(G, j), v)).collect())
+}
+
+/// 1.01 times the largest eigenvalue of the n×n positive semi-definite matrix that `apply`
+/// multiplies by, from the power iteration.
 ///
 /// The start is random (from a fixed stream): a constant one may be orthogonal to the eigenvector.
-pub(crate) fn lipschitz(G: Columns<'_, f64>) -> f64 {
+pub(crate) fn largest_eigenvalue(n: usize, apply: impl Fn(&[f64]) -> Vec<f64>) -> f64 {
     let mut rng = stream(0, Stage::EigenStart, 0, 0);
-    let mut v: Vec<f64> = (0..G.ncols()).map(|_| StandardNormal.sample(&mut rng)).collect();
+    let mut v: Vec<f64> = (0..n).map(|_| StandardNormal.sample(&mut rng)).collect();
     normalize(&mut v);
     let mut estimate = 0.0;
     for _ in 0..POWER_STEPS {
-        v = (0..G.ncols()).map(|j| dot(col(G, j), &v)).collect();
+        v = apply(&v);
         let last = std::mem::replace(&mut estimate, normalize(&mut v));
         if (estimate - last).abs() <= POWER_TOLERANCE * estimate {
             break;

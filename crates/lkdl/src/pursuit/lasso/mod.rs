@@ -15,6 +15,7 @@ mod fista;
 mod gap;
 mod lars;
 
+pub(crate) use fista::largest_eigenvalue;
 pub(crate) use gap::{Problem, State, max_abs};
 
 use super::codes::{CodeBlock, Encoded};
