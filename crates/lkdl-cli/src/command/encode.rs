@@ -51,7 +51,7 @@ struct Report {
 pub fn run(args: &EncodeArgs, context: &Context) -> Result<(), Failure> {
     model_file::check_output(&args.output, context)?;
     let model = model_file::load(&args.model)?;
-    let table = args.data.table(context)?;
+    let table = args.data.table_for(&model, context)?;
     let report = match &model {
         AnyModel::F32(model) => encode(args, model, &table, context)?,
         AnyModel::F64(model) => encode(args, model, &table, context)?,

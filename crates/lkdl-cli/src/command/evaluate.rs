@@ -47,7 +47,7 @@ struct Report {
 /// Evaluates and prints.
 pub fn run(args: &EvaluateArgs, context: &Context) -> Result<(), Failure> {
     let model = model_file::load(&args.model)?;
-    let table = args.data.table(context)?;
+    let table = args.data.table_for(&model, context)?;
     let report = match &model {
         AnyModel::F32(model) => evaluate(args, model, table)?,
         AnyModel::F64(model) => evaluate(args, model, table)?,

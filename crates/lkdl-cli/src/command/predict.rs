@@ -62,7 +62,7 @@ pub fn run(args: &PredictArgs, context: &Context) -> Result<(), Failure> {
     }
     let shape = args.shape(context)?;
     let model = model_file::load(&args.model)?;
-    let table = args.data.table(context)?;
+    let table = args.data.table_for(&model, context)?;
     let (predictions, names) = match &model {
         AnyModel::F32(model) => (predict(model, &table)?, &model.card.class_names),
         AnyModel::F64(model) => (predict(model, &table)?, &model.card.class_names),
@@ -76,7 +76,7 @@ pub fn run(args: &PredictArgs, context: &Context) -> Result<(), Failure> {
     match (&args.output, shape) {
         (Some(output), Shape::Npy) => {
             let name = args.data.data.to_string();
-            let table = Table { name, samples: rows(&predictions), labels: None };
+            let table = Table::new(name, rows(&predictions), None)?;
             lkdl_data::write(output, &table, Some(Format::Npy), context.force)
                 .map_err(Failure::writing)
         }

@@ -41,13 +41,13 @@ struct Report {
 pub fn run(args: &TransformArgs, context: &Context) -> Result<(), Failure> {
     model_file::check_output(&args.output, context)?;
     let model = model_file::load(&args.model)?;
-    let table = args.data.table(context)?;
+    let table = args.data.table_for(&model, context)?;
     let samples = match &model {
         AnyModel::F32(model) => transform(model, &table)?,
         AnyModel::F64(model) => transform(model, &table)?,
     };
     let (rank, n_samples) = (samples.nrows(), samples.ncols());
-    let mut table = Table { samples, ..table };
+    let mut table = Table::new(table.name, samples, table.labels)?;
     if Format::from_name(&args.output) == Some(Format::Npy) && table.labels.take().is_some() {
         context.note("npy holds one array: labels are left out (npz holds both)");
     }
