@@ -3,13 +3,15 @@
 use crate::context::Context;
 use crate::failure::Failure;
 use clap::Args;
-use lkdl_data::{DataArgument, Format, Layout, ReadOptions, Table};
+use lkdl_data::{DataArgument, Format, Header, Layout, ReadOptions, Table};
+use lkdl_model::AnyModel;
 
 /// What every command that takes data explains about it.
 pub const DATA_HELP: &str = "\
 DATA is digits (built in), a named set (usps, usps-esl, mnist, yaleb: all of it, or NAME:train,
 NAME:test; ar) or a path: .npy, .npz, .csv, .tsv, .svm (LIBSVM), .mat, .h5, .idx, .parquet, text
-ones also with .gz, .bz2 or .zst, or a folder with one sub-folder of images per class.";
+ones also with .gz, .bz2 or .zst, or a folder with one sub-folder of images per class. Text may be
+separated by commas, semicolons, tabs or blanks; lines that start with # are comments.";
 
 /// One data argument with the flags that say how to read it; flatten it into a command's flags.
 #[derive(Debug, Clone, Args)]
@@ -26,7 +28,8 @@ pub struct DataFlags {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Reading files")]
 pub struct ReadFlags {
-    /// Labels: a column (name or number from 0), a variable, or a file of labels
+    /// Labels: a column (name or number from 0), a variable, or a file of labels (text, .npy, .npz
+    /// or .idx)
     #[arg(long, value_name = "NAME", conflicts_with = "unlabelled")]
     pub label: Option<String>,
     /// The variable that holds the samples (.npz, .mat, .h5)
@@ -38,6 +41,12 @@ pub struct ReadFlags {
     /// There are no labels: every column is a feature
     #[arg(long)]
     pub unlabelled: bool,
+    /// Whether the first line of text names the columns: auto, yes or no
+    #[arg(long, value_name = "HEADER", default_value_t)]
+    pub header: Header,
+    /// Number of features, where LIBSVM text leaves out trailing zeros
+    #[arg(long, value_name = "P")]
+    pub n_features: Option<usize>,
     /// The format, where name and content do not tell
     #[arg(long, value_name = "FORMAT")]
     pub format_in: Option<Format>,
@@ -52,6 +61,8 @@ impl ReadFlags {
             samples: self.samples.clone(),
             layout: self.layout,
             unlabelled: self.unlabelled,
+            header: self.header,
+            n_features: self.n_features,
         }
     }
 }
@@ -60,6 +71,15 @@ impl DataFlags {
     /// Reads the data, with labels if it has them; `into_dataset` asks for them.
     pub fn table(&self, context: &Context) -> Result<Table, Failure> {
         load(&self.data, &self.read, context)
+    }
+
+    /// Reads the data with the features that `model` has learned from.
+    pub fn table_for(&self, model: &AnyModel, context: &Context) -> Result<Table, Failure> {
+        let n_features = match model {
+            AnyModel::F32(model) => model.pipeline.preparation().n_features(),
+            AnyModel::F64(model) => model.pipeline.preparation().n_features(),
+        };
+        Ok(self.table(context)?.align(n_features, None)?)
     }
 }
 

@@ -28,7 +28,9 @@ impl ModelAndData {
         if let Some(output) = output {
             output::check(output, context)?;
         }
-        Ok((load(&self.model)?, self.data.table(context)?))
+        let model = load(&self.model)?;
+        let table = self.data.table_for(&model, context)?;
+        Ok((model, table))
     }
 }
 

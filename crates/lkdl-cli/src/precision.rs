@@ -2,7 +2,6 @@
 
 use faer::Mat;
 use lkdl::Real;
-use lkdl_data::Table;
 use std::any::Any;
 
 /// The samples rounded to `T`; the `f64` ones are gone when this returns, or are the result.
@@ -11,7 +10,7 @@ pub fn into_precision<T: Real>(samples: Mat<f64>) -> Mat<T> {
     match samples.downcast::<Mat<T>>() {
         Ok(same) => *same,
         Err(other) => match other.downcast::<Mat<f64>>() {
-            Ok(samples) => Table { name: String::new(), samples: *samples, labels: None }.convert(),
+            Ok(samples) => lkdl_data::convert(&samples),
             Err(_) => unreachable!("a matrix of f64 was put in"),
         },
     }

@@ -17,8 +17,10 @@ fn json_shapes_are_as_promised() {
             "command",
             "constant_features",
             "data",
+            "feature_names",
             "features",
             "highest",
+            "image_shape",
             "lowest",
             "mean",
             "samples",
@@ -99,4 +101,85 @@ fn a_label_column_is_found_by_name_and_number() {
         let info = json(&["data", "info", &file, "--label", label, "--json"]);
         assert_eq!((&info["features"], &info["classes"][0]["name"]), (&2.into(), &"cat".into()));
     }
+}
+
+#[test]
+fn a_dash_is_the_standard_output() {
+    let scratch = Scratch::new("stdout");
+    let file = scratch.write("a.svm", "1 1:0.5 2:1\n2 2:3\n");
+    let convert = |words: &[&str]| {
+        let mut command = common::command(&["data", "convert", &file, "-"]);
+        let run: common::Run = command.args(words).current_dir(&scratch.0).output().unwrap().into();
+        run
+    };
+    let run = convert(&[]);
+    assert_eq!((run.code, run.stdout.as_str()), (0, "f0,f1,label\n0.5,1,1\n0,3,2\n"), "{run:?}");
+    assert_eq!(convert(&["--format-out", "svm"]).stdout, "1 1:0.5 2:1\n2 2:3\n");
+    for words in [&["--format-out", "idx"][..], &["--format-out", "h5"], &["--json"]] {
+        let run = convert(words);
+        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
+        assert!(run.stderr.contains("name a file"), "{run:?}");
+    }
+    assert_eq!(scratch.names(), ["a.svm"]);
+}
+
+#[test]
+fn a_format_that_is_only_read_is_refused_before_the_work() {
+    let scratch = Scratch::new("unwritable");
+    let run = lkdl(&["data", "convert", "no-such.csv", &scratch.path("a.h5")]);
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.stderr.contains("hdf5 cannot be written; write npy, npz, csv"), "{run:?}");
+}
+
+#[test]
+fn headers_of_numbers_are_found_or_forced() {
+    let scratch = Scratch::new("header");
+    let pandas = scratch.write("a.csv", "0,1,label\n5,7,x\n6,8,y\n");
+    let samples = |words: &[&str]| json(&[&["data", "info", "--json"], words].concat());
+    assert_eq!(samples(&[&pandas])["samples"], 2);
+    assert_eq!(samples(&[&pandas])["feature_names"][1], "1");
+    let numbers = scratch.write("b.csv", "5,7\n1,2\n");
+    assert_eq!(samples(&[&numbers, "--header", "no"])["samples"], 2);
+    assert_eq!(samples(&[&numbers, "--header", "yes"])["samples"], 1);
+    let run = lkdl(&["data", "info", &numbers, "--header", "maybe"]);
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("auto, yes or no"), "{run:?}");
+}
+
+#[test]
+fn a_test_part_that_mentions_fewer_features_is_padded() {
+    let scratch = Scratch::new("padded");
+    let lines = |last: usize| -> String {
+        (0..40).map(|i| format!("{} 1:{} 2:{} {last}:1\n", i % 2, i % 2 * 3, 1 + i % 3)).collect()
+    };
+    let train = scratch.write("train.svm", lines(7));
+    let test = scratch.write("test.svm", lines(5));
+    let model = scratch.path("m.safetensors");
+    let fit = ["fit", &train, "-o", &model, "--atoms", "2", "--sparsity", "1", "--iters", "2"];
+    let run = lkdl(&fit);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(json(&["evaluate", &model, &test, "--json"])["n_samples"], 40);
+    assert_eq!(lkdl(&["predict", &model, &test]).code, 0);
+    // a dense table says how many features it has
+    let csv = scratch.write("test.csv", "f0,label\n1,0\n");
+    assert_eq!(lkdl(&["predict", &model, &csv]).code, 3);
+}
+
+#[test]
+fn one_large_line_is_refused_in_little_memory() {
+    let scratch = Scratch::new("bomb");
+    let file = scratch.path("a.csv.gz");
+    // 1 GiB of one line
+    let made = std::process::Command::new("sh")
+        .args(["-c", "head -c 1073741824 /dev/zero | tr '\\0' 1 | gzip -1 > \"$0\"", &file])
+        .status();
+    assert!(made.unwrap().success());
+    let run: common::Run = std::process::Command::new("sh")
+        .args(["-c", "ulimit -v 700000; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_lkdl")])
+        .args(["data", "info", &file, "--threads", "1"])
+        .output()
+        .unwrap()
+        .into();
+    assert_eq!(run.code, 3, "{run:?}");
+    assert!(run.stderr.contains("line 1: longer than 33554432 bytes"), "{run:?}");
 }

@@ -38,27 +38,65 @@ pub(crate) fn write_with(
     overwrite: bool,
     fill: impl FnOnce(&mut dyn Write) -> Result<(), DataError>,
 ) -> Result<(), DataError> {
-    let old = fs::metadata(path).ok();
-    check_free(path, old.as_ref(), overwrite)?;
-    if old.as_ref().is_some_and(|old| !old.is_file()) {
-        let file = OpenOptions::new().write(true).open(path);
-        let mut out = BufWriter::new(file.map_err(|source| DataError::writing(path, source))?);
-        let filled = fill(&mut out).map_err(|error| error.written_to(path));
-        return filled
-            .and_then(|()| out.flush().map_err(|source| DataError::writing(path, source)));
+    publish(Written::new(path, overwrite, fill)?.into_iter().collect(), overwrite)
+}
+
+/// What is in a file that has no name yet.
+pub(crate) struct Written {
+    temporary: Temporary,
+    target: PathBuf,
+}
+
+impl Written {
+    /// Writes all that is to be the file at `path`; `None` where that is no file, and has been
+    /// written to directly.
+    pub(crate) fn new(
+        path: &Path,
+        overwrite: bool,
+        fill: impl FnOnce(&mut dyn Write) -> Result<(), DataError>,
+    ) -> Result<Option<Self>, DataError> {
+        let old = fs::metadata(path).ok();
+        check_free(path, old.as_ref(), overwrite)?;
+        if old.as_ref().is_some_and(|old| !old.is_file()) {
+            let file = OpenOptions::new().write(true).open(path);
+            let mut out = BufWriter::new(file.map_err(|source| DataError::writing(path, source))?);
+            fill(&mut out).map_err(|error| error.written_to(path))?;
+            out.flush().map_err(|source| DataError::writing(path, source))?;
+            return Ok(None);
+        }
+        let failed = |source| DataError::writing(path, source);
+        let (temporary, file) = Temporary::file(path).map_err(failed)?;
+        let mut out = BufWriter::new(file);
+        fill(&mut out).map_err(|error| error.written_to(path))?;
+        let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
+        if let Some(old) = old {
+            // who could read the old file can read the new one
+            let _ = file.set_permissions(old.permissions());
+        }
+        file.sync_all().map_err(failed)?;
+        Ok(Some(Self { temporary, target: path.into() }))
     }
-    let failed = |source| DataError::writing(path, source);
-    let (temporary, file) = Temporary::file(path).map_err(failed)?;
-    let mut out = BufWriter::new(file);
-    fill(&mut out).map_err(|error| error.written_to(path))?;
-    let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
-    if let Some(old) = old {
-        // who could read the old file can read the new one
-        let _ = file.set_permissions(old.permissions());
+}
+
+/// Gives all files their names, in this order; if one cannot have its own, none of those that are
+/// new keeps it. Ctrl-C comes before or after, not between.
+pub(crate) fn publish(files: Vec<Written>, overwrite: bool) -> Result<(), DataError> {
+    // who removes temporaries waits for this
+    let live = live();
+    let mut published: Vec<&Path> = Vec::new();
+    for file in &files {
+        let is_new = !file.target.exists();
+        if let Err(error) = file.temporary.publish(&file.target, overwrite) {
+            published.iter().for_each(|path| remove(path));
+            drop(live); // dropping the files asks for it
+            return Err(error);
+        }
+        if is_new {
+            published.push(&file.target);
+        }
     }
-    file.sync_all().map_err(failed)?;
-    drop(file);
-    temporary.publish(path, overwrite)
+    drop(live);
+    Ok(())
 }
 
 /// Whether [`write_file`] would refuse before it is given anything to write: for long work, before
@@ -148,7 +186,7 @@ impl Temporary {
     }
 
     /// Gives a file its name.
-    fn publish(self, target: &Path, overwrite: bool) -> Result<(), DataError> {
+    fn publish(&self, target: &Path, overwrite: bool) -> Result<(), DataError> {
         let failed = |source| DataError::writing(target, source);
         if overwrite {
             fs::rename(&self.path, target).map_err(failed)?;
@@ -281,6 +319,27 @@ mod tests {
         check_file(&path, true).unwrap();
         assert!(check_file(&path.join("b.txt"), true).is_err());
         assert_eq!((fs::read(&path).unwrap(), entries(&scratch)), (b"old".to_vec(), 1));
+    }
+
+    #[test]
+    fn files_that_belong_together_appear_together() {
+        let scratch = Scratch::new("atomic-group");
+        let (a, b) = (scratch.0.join("a.txt"), scratch.0.join("b.txt"));
+        let write = |path: &Path, overwrite| {
+            let fill = |out: &mut dyn Write| out.write_all(b"new").map_err(DataError::output);
+            Written::new(path, overwrite, fill).unwrap().unwrap()
+        };
+        // the second name is taken meanwhile: the first file goes again
+        let files = vec![write(&a, false), write(&b, false)];
+        fs::write(&b, "theirs").unwrap();
+        assert!(matches!(publish(files, false), Err(DataError::Exists { .. })));
+        assert_eq!(
+            (a.exists(), fs::read(&b).unwrap(), entries(&scratch)),
+            (false, b"theirs".to_vec(), 1)
+        );
+        publish(vec![write(&a, true), write(&b, true)], true).unwrap();
+        assert_eq!((fs::read(&a).unwrap(), fs::read(&b).unwrap()), (b"new".into(), b"new".into()));
+        assert_eq!(entries(&scratch), 2);
     }
 
     #[test]

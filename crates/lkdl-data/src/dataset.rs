@@ -8,6 +8,9 @@ use lkdl::Real;
 /// The most entries (features × samples) a reader will build: 4 GiB of `f64`. A header, an index
 /// or a compressed file can claim far more than it is worth.
 pub const MAX_ENTRIES: usize = 1 << 29;
+/// For each value that a sparse file stores, the most that are written out with its zeros: one
+/// large index must not take gigabytes.
+pub(crate) const MAX_SPARSE_GROWTH: usize = 1 << 16;
 
 /// Samples, their classes, and a name.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +23,10 @@ pub struct Dataset {
     pub labels: Vec<u32>,
     /// The classes as the source names them.
     pub class_names: Vec<String>,
+    /// As [`Table::feature_names`](crate::Table::feature_names).
+    pub feature_names: Option<Vec<String>>,
+    /// As [`Table::image_shape`](crate::Table::image_shape).
+    pub image_shape: Option<(usize, usize)>,
 }
 
 /// A set that comes in two parts. Both have the same features and classes.
@@ -42,7 +49,8 @@ impl Dataset {
     ) -> Result<Self, DataError> {
         check_samples(&samples)?;
         check_labels(&labels, &class_names, samples.ncols())?;
-        Ok(Self { name: name.into(), samples, labels, class_names })
+        let name = name.into();
+        Ok(Self { name, samples, labels, class_names, feature_names: None, image_shape: None })
     }
 
     /// Number of samples, N.
@@ -74,7 +82,7 @@ impl Dataset {
         convert(&self.samples)
     }
 
-    /// The samples named by `indices`, in that order; all class names are kept.
+    /// The samples named by `indices`, in that order; all names and the image shape are kept.
     pub fn subset(&self, indices: &[usize]) -> Result<Self, DataError> {
         if let Some(index) = indices.iter().find(|index| **index >= self.n_samples()) {
             let requirement = format!("below the number of samples, {}", self.n_samples());
@@ -85,12 +93,14 @@ impl Dataset {
             samples.col_as_slice_mut(slot).copy_from_slice(self.samples.col_as_slice(i));
         }
         let labels = indices.iter().map(|&i| self.labels[i]).collect();
-        Self::new(self.name.clone(), samples, labels, self.class_names.clone())
+        let part = Self::new(self.name.clone(), samples, labels, self.class_names.clone())?;
+        let feature_names = self.feature_names.clone();
+        Ok(Self { feature_names, image_shape: self.image_shape, ..part })
     }
 }
 
 /// Every value rounded to the precision `T`.
-pub(crate) fn convert<T: Real>(samples: &Mat<f64>) -> Mat<T> {
+pub fn convert<T: Real>(samples: &Mat<f64>) -> Mat<T> {
     let mut out = Mat::zeros(samples.nrows(), samples.ncols());
     for i in 0..samples.ncols() {
         for (to, from) in out.col_as_slice_mut(i).iter_mut().zip(samples.col_as_slice(i)) {
@@ -119,8 +129,12 @@ mod tests {
     }
 
     #[test]
-    fn a_subset_keeps_order_and_class_names() {
-        let part = example().subset(&[2, 0, 2]).unwrap();
+    fn a_subset_keeps_order_and_names() {
+        let feature_names = Some(vec!["u".to_string(), "v".into()]);
+        let image_shape = Some((2, 1));
+        let named = Dataset { feature_names: feature_names.clone(), image_shape, ..example() };
+        let part = named.subset(&[2, 0, 2]).unwrap();
+        assert_eq!((&part.feature_names, part.image_shape), (&feature_names, image_shape));
         assert_eq!(part.labels, [1, 1, 1]);
         assert_eq!(part.samples.row(0).iter().copied().collect::<Vec<_>>(), [2.1, 0.1, 2.1]);
         assert_eq!(part.n_classes(), 2);

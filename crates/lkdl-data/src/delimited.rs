@@ -1,7 +1,19 @@
-//! CSV and TSV: one sample per line, cells between separators, quotes where needed.
+//! CSV, TSV and other text: one sample per line, cells between separators, quotes where needed.
 //!
-//! **Header.** The first line is a header if a cell outside the label column is not a number. (The
-//! label column is the one given by its number, otherwise the last of several.)
+//! **Separator.** Commas, semicolons or tabs, whichever stands between most numbers of the first
+//! two lines, the format's own where that does not tell; blanks in a file that has none of these.
+//!
+//! **Lines.** Empty ones, and those that start with `#`, are passed over.
+//!
+//! **Header.** [`ReadOptions::header`] says whether the first line is one. Without other word it is
+//! if (the *free* column being the label's if its number was given, otherwise the last of several)
+//! 1. a cell outside the free column is not a number;
+//! 2. or the cell in the free column is a usual name of labels (below), or the name asked for;
+//! 3. or that cell is a text, and the one below it a number;
+//! 4. or the cells (but for a text in the free column) are three or more and count 0, 1, 2, … or
+//!    1, 2, 3, …, and those of the line below do not count upwards by ones.
+//!
+//! A first column without a name is the index that pandas writes, and is left out.
 //!
 //! **Labels.** Without other word, the label column is
 //! 1. the column that a header calls `label`, `class`, `target`, `labels` or `y`, in any case;
@@ -12,93 +24,80 @@
 //!
 //! [`ReadOptions::label`] names another (by header, or by its number from 0, −1 being the last),
 //! and [`ReadOptions::unlabelled`] says that there is none. All other cells must be finite
-//! numbers. Written is a header `f0,f1,…,label`, and numbers in the fewest digits that are read
-//! back to the same bits.
+//! numbers, and their names in the header are the features' names.
+//!
+//! Written is a header of the features' names (`f0,f1,…` without such) and `label`, and numbers in
+//! the fewest digits that are read back to the same bits.
+
+mod header;
+pub(crate) mod records;
+pub(crate) mod separator;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+pub(crate) use writer::write;
 
 use crate::compressed;
 use crate::dataset::MAX_ENTRIES;
 use crate::error::DataError;
-use crate::label_column::{column_number, label_column};
+use crate::label_column::label_column;
 use crate::options::ReadOptions;
-use crate::table::{Labels, Table, check_writable, write_number};
-use csv::StringRecord;
+use crate::table::{Labels, Table};
 use faer::Mat;
-use std::io::{Read, Write};
+use header::{free_column, is_header};
+use records::{Cells, Record, Records};
+use separator::Separator;
+use std::io::BufRead;
 use std::path::Path;
 
 /// The most kinds of whole numbers that are taken for classes without being told.
 pub const MAX_CLASSES: usize = 256;
 
-/// Reads the file, plain or compressed, with cells between `separator`s.
-pub(crate) fn read(file: &Path, separator: u8, options: &ReadOptions) -> Result<Table, DataError> {
+const ONE_COLUMN: &str =
+    "there is one column: cells stand between commas, semicolons, tabs or blanks";
+
+/// Reads the file, plain or compressed, with cells usually between `separator`s.
+pub(crate) fn read(
+    file: &Path,
+    separator: char,
+    options: &ReadOptions,
+) -> Result<Table, DataError> {
     read_from(compressed::open(file)?, file, separator, options)
 }
 
 /// Reads text; `file` is what messages call it.
 fn read_from(
-    reader: impl Read,
+    reader: impl BufRead,
     file: &Path,
-    separator: u8,
+    separator: char,
     options: &ReadOptions,
 ) -> Result<Table, DataError> {
-    let mut lines = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(separator)
-        // what it takes for lines is what is counted; a \r before it is trimmed with the blanks
-        .terminator(csv::Terminator::Any(b'\n'))
-        .from_reader(reader.chain(&b"\n"[..]));
-    let mut record = StringRecord::new();
-    if !next(&mut lines, &mut record, file)? {
+    let mut records = Records::new(reader, file, separator)?;
+    let (mut first, mut record) = (Record::default(), Record::default());
+    if !records.next(&mut first)? {
         return Err(DataError::format(file, "no line", "is this the right file?"));
     }
-    let (columns, is_header) = Columns::of(&record, file, options)?;
-    let mut rows = Rows { columns, values: Vec::new(), texts: Texts::default(), n_samples: 0 };
-    if is_header && !next(&mut lines, &mut record, file)? {
+    let mut has_more = records.next(&mut record)?;
+    let is_header = is_header(&first, has_more.then_some(&record), options);
+    let columns = Columns::of(&first, is_header, file, options)?;
+    let mut rows = Rows::new(columns, records.separator());
+    let fault = |line, (problem, fix): (String, _)| DataError::Format {
+        file: file.into(),
+        line: Some(line),
+        problem,
+        fix,
+    };
+    if !is_header {
+        rows.add(&first).map_err(|what| fault(first.line, what))?;
+    } else if !has_more {
         return Err(DataError::format(file, "a header and no sample", "is this the right file?"));
     }
-    loop {
-        let line = line_of(&record, lines.position());
-        rows.add(&record).map_err(|(problem, fix)| DataError::Format {
-            file: file.into(),
-            line: Some(line),
-            problem,
-            fix,
-        })?;
-        if !next(&mut lines, &mut record, file)? {
-            return rows.finish(file);
-        }
+    while has_more {
+        rows.add(&record).map_err(|what| fault(record.line, what))?;
+        has_more = records.next(&mut record)?;
     }
-}
-
-/// The next line that is not empty; `false` at the end.
-fn next<R: Read>(
-    lines: &mut csv::Reader<R>,
-    record: &mut StringRecord,
-    file: &Path,
-) -> Result<bool, DataError> {
-    loop {
-        let read = lines.read_record(record).map_err(|error| match error.into_kind() {
-            csv::ErrorKind::Io(source) => DataError::reading(file, source),
-            csv::ErrorKind::Utf8 { pos, .. } => DataError::Format {
-                file: file.into(),
-                line: pos.map(|pos| pos.line() as usize),
-                problem: "not text in UTF-8".into(),
-                fix: "save the file as UTF-8 text",
-            },
-            other => DataError::format(file, format!("{other:?}"), "is this a text file?"),
-        })?;
-        if !read || record.len() > 1 || record.get(0).is_some_and(|cell| !cell.trim().is_empty()) {
-            return Ok(read);
-        }
-    }
-}
-
-/// The line a record stands on, from where the reader is after it. (Where it was before does not
-/// tell: empty lines may have come between.)
-fn line_of(record: &StringRecord, after: &csv::Position) -> usize {
-    let inside: usize = record.iter().map(|cell| cell.matches('\n').count()).sum();
-    (after.line() as usize).saturating_sub(1 + inside)
+    rows.finish(file)
 }
 
 fn number(cell: &str) -> Option<f64> {
@@ -113,46 +112,38 @@ struct Columns {
     candidate: Option<usize>,
     /// Whether the candidate was named, and is not only the last.
     certain: bool,
+    /// Whether the first column only counts the lines.
+    has_index: bool,
 }
 
 impl Columns {
-    /// What the first line and the options say; and whether the first line is a header.
+    /// What the first line and the options say.
     fn of(
-        first: &StringRecord,
+        first: &Record,
+        is_header: bool,
         file: &Path,
         options: &ReadOptions,
-    ) -> Result<(Self, bool), DataError> {
-        let n_columns = first.len();
-        let named = options.label.as_deref().filter(|_| !options.unlabelled);
-        let by_number = named.and_then(|label| column_number(label, n_columns));
-        let outside = match by_number {
-            _ if options.unlabelled => None,
-            Some(column) => Some(column),
-            // an only column is a feature
-            None => n_columns.checked_sub(1).filter(|last| *last > 0),
-        };
-        let is_header = first
-            .iter()
-            .enumerate()
-            .any(|(column, cell)| Some(column) != outside && number(cell).is_none());
-        let names = is_header.then(|| first.iter().map(|c| c.trim().to_string()).collect());
-        let columns = Self { names, n_columns, candidate: outside, certain: false };
-        if is_header && let Some(column) = first.iter().position(|cell| cell.trim().is_empty()) {
-            let problem = format!("column {column} has no name in the header");
-            let fix = "name the column, or drop it if it only counts the lines";
-            return Err(DataError::format(file, problem, fix));
-        }
-        let chosen = label_column(columns.names.as_deref(), n_columns, file, options)?;
+    ) -> Result<Self, DataError> {
+        let n_columns = first.cells.len();
+        let names = is_header.then(|| -> Vec<String> {
+            first.cells.iter().map(|cell| cell.trim().to_string()).collect()
+        });
+        let chosen = label_column(names.as_deref(), n_columns, file, options)?;
         let (candidate, certain) = match chosen {
             Some(column) => (Some(column), true),
-            None => (outside, options.unlabelled),
+            None => (free_column(n_columns, options), options.unlabelled),
         };
-        if certain && candidate.is_some() && n_columns < 2 {
-            let problem = "one column, which is the label";
-            let fix = "is the separator right? name the format csv or tsv";
-            return Err(DataError::format(file, problem, fix));
+        let is_unnamed = |column: usize| names.as_ref().is_some_and(|n| n[column].is_empty());
+        let has_index = n_columns > 1 && is_unnamed(0) && candidate != Some(0);
+        let is_nameless = |column: &usize| Some(*column) != chosen && is_unnamed(*column);
+        if let Some(column) = (usize::from(has_index)..n_columns).find(is_nameless) {
+            let problem = format!("column {column} has no name in the header");
+            return Err(DataError::format(file, problem, "name the column, or drop it"));
         }
-        Ok((Self { candidate, certain, ..columns }, is_header))
+        if certain && candidate.is_some() && n_columns < 2 {
+            return Err(DataError::format(file, "one column, which is the label", ONE_COLUMN));
+        }
+        Ok(Self { names, n_columns, candidate, certain, has_index })
     }
 
     fn call(&self, column: usize) -> String {
@@ -161,46 +152,41 @@ impl Columns {
             None => format!("column {column}"),
         }
     }
-}
 
-/// Many texts in one.
-#[derive(Default)]
-struct Texts {
-    text: String,
-    ends: Vec<usize>,
-}
-
-impl Texts {
-    fn push(&mut self, text: &str) {
-        self.text.push_str(text);
-        self.ends.push(self.text.len());
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &str> {
-        let starts = std::iter::once(&0).chain(&self.ends);
-        starts.zip(&self.ends).map(|(start, end)| &self.text[*start..*end])
+    /// The names of all columns but the `label` and the index.
+    fn feature_names(self, label: Option<usize>) -> Option<Vec<String>> {
+        let is_feature = |column: usize| Some(column) != label && !(self.has_index && column == 0);
+        let names = self.names?.into_iter().enumerate();
+        Some(names.filter(|(column, _)| is_feature(*column)).map(|(_, name)| name).collect())
     }
 }
 
 /// The samples read so far.
 struct Rows {
     columns: Columns,
+    separator: Separator,
     /// Line by line, without the candidate column.
     values: Vec<f64>,
     /// The candidate column.
-    texts: Texts,
+    texts: Cells,
     n_samples: usize,
 }
 
 impl Rows {
+    fn new(columns: Columns, separator: Separator) -> Self {
+        Self { columns, separator, values: Vec::new(), texts: Cells::default(), n_samples: 0 }
+    }
+
     /// Adds one line, or says what is wrong with it and how to mend it.
-    fn add(&mut self, record: &StringRecord) -> Result<(), (String, &'static str)> {
+    fn add(&mut self, record: &Record) -> Result<(), (String, &'static str)> {
         let n_columns = self.columns.n_columns;
-        if record.len() != n_columns {
-            let problem = format!("{} cells, where the first line has {n_columns}", record.len());
+        if record.cells.len() != n_columns {
+            let n_cells = record.cells.len();
+            let problem = format!("{n_cells} cells, where the first line has {n_columns}");
             return Err((problem, "give every line the same number of cells"));
         }
-        for (column, cell) in record.iter().enumerate() {
+        let skipped = usize::from(self.columns.has_index);
+        for (column, cell) in record.cells.iter().enumerate().skip(skipped) {
             if Some(column) == self.columns.candidate {
                 let text = cell.trim();
                 if self.columns.certain && is_missing(text) {
@@ -211,11 +197,7 @@ impl Rows {
                 continue;
             }
             self.values.push(number(cell).filter(|v| v.is_finite()).ok_or_else(|| {
-                let fix = match n_columns {
-                    1 => "there is one column: is the separator right? name the format csv or tsv",
-                    _ => "replace it or drop the line; if the column is the label, name it",
-                };
-                (format!("{}: {}", self.columns.call(column), fault(cell)), fix)
+                (format!("{}: {}", self.columns.call(column), fault(cell)), self.fix(cell))
             })?);
         }
         self.n_samples += 1;
@@ -225,34 +207,55 @@ impl Rows {
         Ok(())
     }
 
+    /// How to mend a cell that is not a number.
+    fn fix(&self, cell: &str) -> &'static str {
+        if self.columns.n_columns == 1 {
+            ONE_COLUMN
+        } else if self.separator != Separator::Character(',')
+            && number(&cell.replacen(',', ".", 1)).is_some()
+        {
+            "write decimals with a point, not a comma"
+        } else {
+            "replace it or drop the line; if the column is the label, name it"
+        }
+    }
+
     fn finish(self, file: &Path) -> Result<Table, DataError> {
         let n = self.n_samples;
         let width = self.values.len() / n.max(1);
-        let Some(candidate) = self.columns.candidate else {
-            return Table::from_file(file, columns_of(&self.values, width, n), None);
-        };
-        let is_label = self.columns.certain || self.looks_like_labels();
-        if is_label {
-            if let Some(i) = self.texts.iter().position(is_missing) {
-                let problem =
-                    format!("{}: the label of sample {i} is missing", self.columns.call(candidate));
-                return Err(DataError::format(file, problem, "give the label or drop the line"));
+        let label =
+            self.columns.candidate.filter(|_| self.columns.certain || self.look_like_labels());
+        let (samples, labels) = match (self.columns.candidate, label) {
+            (None, _) => (columns_of(&self.values, width, n), None),
+            (Some(_), Some(column)) => {
+                if let Some(i) = self.texts.iter().position(is_missing) {
+                    let column = self.columns.call(column);
+                    let problem = format!("{column}: the label of sample {i} is missing");
+                    let fix = "give the label or drop the line";
+                    return Err(DataError::format(file, problem, fix));
+                }
+                let labels = Labels::from_texts(&self.texts.iter().collect::<Vec<_>>());
+                (columns_of(&self.values, width, n), Some(labels))
             }
-            let labels = Labels::from_texts(&self.texts.iter().collect::<Vec<_>>());
-            return Table::from_file(file, columns_of(&self.values, width, n), Some(labels));
-        }
-        // the last column is a feature after all; its cells are numbers
-        let mut samples = Mat::zeros(width + 1, n);
+            (Some(_), None) => (self.with_candidate(width), None),
+        };
+        let names = self.columns.feature_names(label);
+        Ok(Table::from_file(file, samples, labels)?.with_feature_names(names))
+    }
+
+    /// The samples with the last column, which is a feature after all; its cells are numbers.
+    fn with_candidate(&self, width: usize) -> Mat<f64> {
+        let mut samples = Mat::zeros(width + 1, self.n_samples);
         for (i, text) in self.texts.iter().enumerate() {
             let column = samples.col_as_slice_mut(i);
             column[..width].copy_from_slice(&self.values[i * width..(i + 1) * width]);
             column[width] = number(text).unwrap_or(f64::NAN);
         }
-        Table::from_file(file, samples, None)
+        samples
     }
 
-    /// Rules 2 and 3.
-    fn looks_like_labels(&self) -> bool {
+    /// Rules 2 and 3 of the labels.
+    fn look_like_labels(&self) -> bool {
         let numbers: Option<Vec<f64>> = self.texts.iter().map(number).collect();
         let Some(mut numbers) = numbers else { return true };
         if self.columns.names.is_some() || numbers.iter().any(|v| v.fract() != 0.0) {
@@ -286,58 +289,3 @@ fn columns_of(values: &[f64], p: usize, n: usize) -> Mat<f64> {
     }
     samples
 }
-
-/// Writes the table with `separator` between cells.
-pub(crate) fn write(out: &mut dyn Write, table: &Table, separator: u8) -> Result<(), DataError> {
-    let survives = |name: &str| name.trim() == name && !is_missing(name);
-    check_writable(table, survives, "a text that starts and ends with neither blank nor is NaN")?;
-    let mut quoted = Vec::new();
-    for name in table.labels.iter().flat_map(|labels| &labels.class_names) {
-        let mut cell = csv::WriterBuilder::new().delimiter(separator).from_writer(Vec::new());
-        let written = cell.write_record([name.as_str()]).and_then(|()| Ok(cell.flush()?));
-        written.map_err(|error| DataError::output(error.into()))?;
-        quoted.push(cell.into_inner().unwrap_or_default());
-    }
-    fill(out, table, separator, &quoted).map_err(DataError::output)
-}
-
-/// `quoted` holds every class name as a cell and the end of its line.
-fn fill(
-    out: &mut dyn Write,
-    table: &Table,
-    separator: u8,
-    quoted: &[Vec<u8>],
-) -> std::io::Result<()> {
-    let mut line = Vec::new();
-    for t in 0..table.n_features() {
-        write!(line, "f{t}")?;
-        line.push(separator);
-    }
-    end_line(&mut line, table.labels.is_some().then_some(b"label\n"));
-    out.write_all(&line)?;
-    for i in 0..table.n_samples() {
-        line.clear();
-        for value in table.samples.col_as_slice(i) {
-            write_number(&mut line, *value)?;
-            line.push(separator);
-        }
-        let class = table.labels.as_ref().and_then(|labels| labels.indices.get(i));
-        end_line(&mut line, class.and_then(|class| quoted.get(*class as usize)));
-        out.write_all(&line)?;
-    }
-    Ok(())
-}
-
-/// Ends a line whose cells are each followed by a separator with a last cell, or without one.
-fn end_line(line: &mut Vec<u8>, last: Option<impl AsRef<[u8]>>) {
-    match last {
-        Some(last) => line.extend_from_slice(last.as_ref()),
-        None => {
-            line.pop();
-            line.push(b'\n');
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -13,7 +13,8 @@ use std::path::Path;
 /// Records of 64 pixels and a label, compressed.
 const RECORDS: &[u8] = include_bytes!("../assets/digits.bin.gz");
 const N_SAMPLES: usize = 1797;
-const N_FEATURES: usize = 64;
+const IMAGE: (usize, usize) = (8, 8);
+const N_FEATURES: usize = IMAGE.0 * IMAGE.1;
 
 /// The digits in their usual order; pixels row by row, 0 (paper) to 16 (ink).
 pub fn digits() -> Result<Dataset, DataError> {
@@ -29,7 +30,9 @@ pub fn digits() -> Result<Dataset, DataError> {
     let record = |i: usize| &records[i * (N_FEATURES + 1)..][..=N_FEATURES];
     let samples = Mat::from_fn(N_FEATURES, N_SAMPLES, |t, i| f64::from(record(i)[t]));
     let labels = (0..N_SAMPLES).map(|i| u32::from(record(i)[N_FEATURES])).collect();
-    Dataset::new("digits", samples, labels, (0..10).map(|digit| digit.to_string()).collect())
+    let class_names = (0..10).map(|digit| digit.to_string()).collect();
+    let set = Dataset::new("digits", samples, labels, class_names)?;
+    Ok(Dataset { image_shape: Some(IMAGE), ..set })
 }
 
 #[cfg(test)]
@@ -40,6 +43,7 @@ mod tests {
     fn the_embedded_digits_are_the_known_ones() {
         let set = digits().unwrap();
         assert_eq!((set.n_samples(), set.n_features(), set.n_classes()), (1797, 64, 10));
+        assert_eq!(set.image_shape, Some((8, 8)));
         assert_eq!(set.class_counts(), [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]);
         assert_eq!(set.labels[..10], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
         let pixels = || (0..1797).flat_map(|i| set.samples.col_as_slice(i).iter().copied());

@@ -48,15 +48,13 @@ pub enum DataError {
     /// No directory of data was named.
     #[error("no directory of data; set {} to the one that holds usps/ and mnist/", crate::DATA_DIR)]
     NoDataDir,
-    /// A format that cannot be read, or written, here.
-    #[error("{}: {format} cannot be {action}; convert to or from another format", .file.display())]
+    /// A format that is read, and not written.
+    #[error("{}: {format} cannot be written; write {}", .file.display(), Format::written())]
     Unsupported {
         /// The file.
         file: PathBuf,
         /// Its format.
         format: Format,
-        /// "read" or "written".
-        action: &'static str,
     },
     /// Samples without labels where labels are needed.
     #[error(

@@ -3,27 +3,17 @@
 
 use crate::compressed;
 use crate::error::DataError;
+use crate::lines::Lines;
 use crate::table::{Labels, Table};
 use faer::Mat;
-use std::io::{BufRead, Read};
 use std::path::Path;
-
-/// The longest line that is read; real ones have some 2,000 bytes.
-const MAX_LINE: u64 = 1 << 16;
 
 /// Reads samples of `n_features` features.
 pub(crate) fn read(file: &Path, n_features: usize) -> Result<Table, DataError> {
-    let mut reader = compressed::open(file)?;
+    let mut lines = Lines::new(compressed::open(file)?, file);
     let (mut labels, mut values) = (Vec::new(), Vec::new());
-    let (mut text, mut line) = (Vec::new(), 0);
     loop {
-        text.clear();
-        let read = reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut text);
-        if read.map_err(|source| DataError::reading(file, source))? == 0 {
-            break;
-        }
-        line += 1;
-        let text = String::from_utf8_lossy(&text);
+        let Some(text) = lines.next()? else { break };
         let mut numbers = text.split_ascii_whitespace().map(|word| {
             word.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(|| {
                 let word: String = word.chars().take(40).collect();
@@ -42,12 +32,9 @@ pub(crate) fn read(file: &Path, n_features: usize) -> Result<Table, DataError> {
                 count => Err(format!("{count} features, not {n_features}")),
             }
         };
-        add().map_err(|problem| DataError::Format {
-            file: file.into(),
-            line: Some(line),
-            problem,
-            fix: "the file may be damaged: fetch it again",
-        })?;
+        let added = add();
+        let fix = "the file may be damaged: fetch it again";
+        added.map_err(|problem| lines.fault(lines.number(), problem, fix))?;
     }
     let mut samples = Mat::zeros(n_features, labels.len());
     for (i, row) in values.chunks_exact(n_features.max(1)).enumerate() {

@@ -97,6 +97,17 @@ impl Format {
         }
     }
 
+    /// Whether it can be written as well as read.
+    pub fn is_written(self) -> bool {
+        self != Self::Hdf5
+    }
+
+    /// The names of those that can be written.
+    pub(crate) fn written() -> String {
+        let written: Vec<_> = Self::ALL.into_iter().filter(|f| f.is_written()).collect();
+        written.into_iter().map(Self::name).collect::<Vec<_>>().join(", ")
+    }
+
     /// What a file's name says: its ending, before that of a compression.
     pub fn from_name(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
@@ -118,7 +129,7 @@ impl Format {
     }
 
     /// What a file's first bytes, decompressed, say.
-    fn from_bytes(start: &[u8]) -> Option<Self> {
+    pub(crate) fn from_bytes(start: &[u8]) -> Option<Self> {
         const HDF5: &[u8] = b"\x89HDF\r\n\x1a\n";
         if start.starts_with(b"\x93NUMPY") {
             return Some(Self::Npy);
@@ -155,6 +166,8 @@ impl Format {
             Some(Self::Csv)
         } else if line.contains(&b'\t') {
             Some(Self::Tsv)
+        } else if line.contains(&b';') || are_numbers(line) {
+            Some(Self::Csv) // which finds its separator by itself
         } else {
             None
         }
@@ -186,6 +199,13 @@ impl Format {
             }
         }
     }
+}
+
+/// Whether a line is several numbers between blanks; the last may be cut off.
+fn are_numbers(line: &[u8]) -> bool {
+    let words: Vec<&str> =
+        std::str::from_utf8(line).unwrap_or_default().split_ascii_whitespace().collect();
+    words.len() > 1 && words[..words.len() - 1].iter().all(|word| word.parse::<f64>().is_ok())
 }
 
 /// Whether a file of format `name` cannot start as one of format `bytes` does.
@@ -267,7 +287,11 @@ mod tests {
             (b"# note\n\n+1 1:0.5 2:1", Some(Format::Svmlight)),
             (b"a,b,c\n1,2,3", Some(Format::Csv)),
             (b"1\t2\n", Some(Format::Tsv)),
-            (b"1 2 3\n", None),
+            (b"a;b;c\n1;2;3", Some(Format::Csv)),
+            (b"# note\n1 2.5e-3 3\n", Some(Format::Csv)),
+            (b"1 2 cat\n", Some(Format::Csv)),
+            (b"some words\n", None),
+            (b"1\n2\n", None),
             (b"", None),
             (&[0; 40], None),
         ] {

@@ -261,11 +261,8 @@ impl Number {
                 Content::Integers(parts.map(|part| i64::from_ne_bytes(*part)).collect())
             }
             Self::Unsigned(_) => {
-                let parts = || bytes.as_chunks().0.iter().map(|part| u64::from_ne_bytes(*part));
-                match parts().map(i64::try_from).collect() {
-                    Ok(integers) => Content::Integers(integers),
-                    Err(_) => Content::Real(parts().map(|value| value as f64).collect()),
-                }
+                let parts = bytes.as_chunks().0.iter();
+                Content::Unsigned(parts.map(|part| u64::from_ne_bytes(*part)).collect())
             }
         }
     }

@@ -114,6 +114,14 @@ impl IdxArray {
         &self.shape
     }
 
+    /// Rows and columns of the images in an array of three axes.
+    pub fn image_shape(&self) -> Option<(usize, usize)> {
+        match self.shape.as_slice() {
+            &[_, rows, columns] => Some((rows, columns)),
+            _ => None,
+        }
+    }
+
     /// The values in row-major order.
     pub fn values(&self) -> impl Iterator<Item = f64> + '_ {
         self.bytes.chunks_exact(self.kind.bytes()).map(|bytes| match (self.kind, bytes) {
@@ -170,13 +178,15 @@ pub fn read_pair(
             "add it to class_names or drop the sample",
         ),
     })?;
+    let image_shape = samples.image_shape();
     let samples = samples.samples();
     let bad = (0..n).find(|&i| samples.col_as_slice(i).iter().any(|value| !value.is_finite()));
     if let Some(i) = bad {
         let problem = format!("sample {i} holds a value that is not finite");
         return Err(DataError::format(samples_file, problem, "replace or drop such values"));
     }
-    Dataset::new(name, samples, indexed.labels, indexed.class_names)
+    let set = Dataset::new(name, samples, indexed.labels, indexed.class_names)?;
+    Ok(Dataset { image_shape, ..set })
 }
 
 #[cfg(test)]

@@ -3,10 +3,11 @@
 //! The labels of `train-images-idx3-ubyte.gz` are in `train-labels-idx1-ubyte.gz`, as MNIST has
 //! it; those of any other file, `digits.idx.gz`, in `digits-labels-idx1.gz`. A file without such a
 //! sibling is unlabelled. Samples are written as bytes if all are whole numbers of 0 to 255,
-//! otherwise as `f64`, with the axes N, p, or N, √p, √p if the name says `idx3`; labels as bytes
-//! or 32-bit numbers.
+//! otherwise as `f64`, with the axes N, p, or N, rows, columns if they are images or the name says
+//! `idx3` (then of √p × √p where nothing else is known); labels as bytes or 32-bit numbers. Arrays
+//! of three axes are read as images.
 
-use crate::atomic;
+use crate::atomic::{Written, publish};
 use crate::compressed;
 use crate::error::DataError;
 use crate::format::Compression;
@@ -35,22 +36,28 @@ pub fn labels_file(file: &Path) -> PathBuf {
     file.with_file_name(format!("{}-labels-idx1{dot}{ending}", set_name(file)))
 }
 
+/// Reads samples, and labels if there are such beside them.
 pub(crate) fn read(file: &Path, options: &ReadOptions) -> Result<Table, DataError> {
-    let labels = match &options.label {
-        _ if options.unlabelled => None,
-        Some(labels) => Some(PathBuf::from(labels)),
-        None => Some(labels_file(file)).filter(|labels| labels != file && labels.is_file()),
-    };
-    match labels {
-        Some(labels) => Ok(idx::read_pair(&set_name(file), file, &labels, None)?.into()),
-        None => {
-            let samples = IdxArray::read_file(file)?;
-            Table::from_file(file, samples.samples(), None)
-        }
+    let labels = labels_file(file);
+    if !options.unlabelled && labels != file && labels.is_file() {
+        return Ok(idx::read_pair(&set_name(file), file, &labels, None)?.into());
     }
+    let array = IdxArray::read_file(file)?;
+    Ok(Table::from_file(file, array.samples(), None)?.with_image_shape(array.image_shape()))
 }
 
-/// Writes both files, or the first alone if there are no labels. Each appears whole; the labels
+/// The labels in a file of their own.
+pub(crate) fn read_labels(file: &Path) -> Result<Labels, DataError> {
+    let array = IdxArray::read_file(file)?;
+    if array.shape().len() > 1 {
+        let problem = format!("labels of shape {:?}", array.shape());
+        return Err(DataError::format(file, problem, "give one label per sample"));
+    }
+    let values: Vec<f64> = array.values().collect();
+    Labels::from_numbers(&values).map_err(|error| error.in_file(file))
+}
+
+/// Writes both files, or the first alone if there are no labels; they appear together, the labels
 /// first, so that samples are never without them.
 pub(crate) fn write(file: &Path, table: &Table, overwrite: bool) -> Result<(), DataError> {
     let labels_file = labels_file(file);
@@ -60,35 +67,40 @@ pub(crate) fn write(file: &Path, table: &Table, overwrite: bool) -> Result<(), D
     let shape = shape(file, table)?;
     let put = |path: &Path, fill: &dyn Fn(&mut dyn Write) -> std::io::Result<()>| {
         let compression = Compression::from_name(path);
-        atomic::write_with(path, overwrite, |out| {
+        Written::new(path, overwrite, |out| {
             compressed::encode(out, compression, |out| fill(out).map_err(DataError::output))
         })
     };
-    match &table.labels {
+    let labels = match &table.labels {
         Some(labels) => {
             let classes = classes(labels)?;
-            put(&labels_file, &|out| write_labels(out, labels, &classes))?;
+            put(&labels_file, &|out| write_labels(out, labels, &classes))?
         }
+        None => None,
+    };
+    let samples = put(file, &|out| write_samples(out, table, &shape))?;
+    if table.labels.is_none() && labels_file.is_file() {
         // labels of what was there before would be taken for those of the new samples
-        None if labels_file.is_file() => {
-            let removed = std::fs::remove_file(&labels_file);
-            removed.map_err(|source| DataError::writing(&labels_file, source))?;
-        }
-        None => {}
+        let removed = std::fs::remove_file(&labels_file);
+        removed.map_err(|source| DataError::writing(&labels_file, source))?;
     }
-    put(file, &|out| write_samples(out, table, &shape))
+    publish([labels, samples].into_iter().flatten().collect(), overwrite)
 }
 
 /// The axes to write.
 fn shape(file: &Path, table: &Table) -> Result<Vec<u32>, DataError> {
     let (n, p) = (table.n_samples(), table.n_features());
     let is_stack = file.to_string_lossy().contains("-idx3");
-    let side = p.isqrt();
-    if is_stack && side * side != p {
-        let requirement = "a square for a name with idx3; choose another name";
-        return Err(DataError::parameter("n_features", p, requirement));
-    }
-    let lengths = if is_stack { vec![n, side, side] } else { vec![n, p] };
+    let square = (p.isqrt(), p.isqrt());
+    let lengths = match table.image_shape.filter(|(rows, columns)| rows * columns == p) {
+        Some((rows, columns)) => vec![n, rows, columns],
+        None if !is_stack => vec![n, p],
+        None if square.0 * square.1 == p => vec![n, square.0, square.1],
+        None => {
+            let requirement = "a square for a name with idx3; choose another name";
+            return Err(DataError::parameter("n_features", p, requirement));
+        }
+    };
     let length = |length: usize| {
         u32::try_from(length)
             .map_err(|_| DataError::parameter("length of an axis", length, "below 2^32 in IDX"))
@@ -207,6 +219,31 @@ mod tests {
         // either file in the way
         std::fs::write(labels_file(&path), "").unwrap();
         assert!(matches!(write(&path, &good, false), Err(DataError::Exists { .. })));
+    }
+
+    #[test]
+    fn images_keep_their_shape() {
+        let scratch = Scratch::new("idx-images");
+        let path = scratch.0.join("t.idx");
+        let images = table(Mat::zeros(6, 2), &["1", "2"]).with_image_shape(Some((2, 3)));
+        write(&path, &images, false).unwrap();
+        assert_eq!(IdxArray::read_file(&path).unwrap().shape(), [2, 2, 3]);
+        for unlabelled in [false, true] {
+            let options = ReadOptions { unlabelled, ..ReadOptions::default() };
+            assert_eq!(read(&path, &options).unwrap().image_shape, Some((2, 3)));
+        }
+    }
+
+    #[test]
+    fn neither_file_is_left_where_one_fails() {
+        let scratch = Scratch::new("idx-together");
+        let path = scratch.0.join("t.idx");
+        let good = table(Mat::zeros(2, 2), &["1", "2"]);
+        // the samples cannot take their name
+        std::fs::create_dir(&path).unwrap();
+        assert!(write(&path, &good, true).is_err());
+        assert!(!labels_file(&path).exists());
+        assert_eq!(std::fs::read_dir(&scratch.0).unwrap().count(), 1);
     }
 
     #[test]

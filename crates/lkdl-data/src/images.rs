@@ -3,8 +3,8 @@
 //! PNG, JPEG, BMP and PNM files are read, as grey values 0 to 255, row by row; all must have one
 //! size. Classes come in their usual order, the images of one in that of their names. Hidden files
 //! and other endings are passed over. Written are PNG files, named by the sample's number, if the
-//! values are whole numbers of 0 to 255 and an image is square; reading them back gives the
-//! samples class by class.
+//! values are whole numbers of 0 to 255 and the image's size is known or a square; reading them
+//! back gives the samples class by class.
 
 use crate::atomic::Temporary;
 use crate::dataset::MAX_ENTRIES;
@@ -53,14 +53,15 @@ pub(crate) fn read(folder: &Path, options: &ReadOptions) -> Result<Table, DataEr
         }
     };
     let is_labelled = !classes.is_empty() && !options.unlabelled;
-    let samples = decode_all(&found)?;
+    let (samples, image_shape) = decode_all(&found)?;
     let labels = is_labelled.then(|| Labels {
         indices: found.iter().map(|(index, _)| *index).collect(),
         class_names: labels.class_names,
     });
     let name = folder.canonicalize().unwrap_or_else(|_| folder.into());
     let name = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    Table::new(name, samples, labels).map_err(|error| error.in_file(folder))
+    let table = Table::new(name, samples, labels).map_err(|error| error.in_file(folder))?;
+    Ok(table.with_image_shape(image_shape))
 }
 
 /// The images of one class.
@@ -109,8 +110,8 @@ fn is_image(path: &Path) -> bool {
     ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str())) && !path.is_dir()
 }
 
-/// All images as columns.
-fn decode_all(found: &[(u32, &PathBuf)]) -> Result<Mat<f64>, DataError> {
+/// All images as columns, and their rows and columns of pixels.
+fn decode_all(found: &[(u32, &PathBuf)]) -> Result<(Mat<f64>, Option<(usize, usize)>), DataError> {
     let mut values: Vec<f64> = Vec::new();
     let mut first: Option<(&Path, (u32, u32))> = None;
     for (_, path) in found {
@@ -139,7 +140,8 @@ fn decode_all(found: &[(u32, &PathBuf)]) -> Result<Mat<f64>, DataError> {
     for (i, pixels) in values.chunks_exact(p.max(1)).enumerate() {
         samples.col_as_slice_mut(i).copy_from_slice(pixels);
     }
-    Ok(samples)
+    let shape = first.map(|(_, (width, height))| (height as usize, width as usize));
+    Ok((samples, shape))
 }
 
 /// Width and height, and the grey values row by row.
@@ -175,7 +177,8 @@ fn decode(path: &Path) -> Result<((u32, u32), Vec<f64>), DataError> {
 /// Writes the folder, which must not be there yet, or be empty.
 pub(crate) fn write(folder: &Path, table: &Table) -> Result<(), DataError> {
     let side = table.n_features().isqrt();
-    if side * side != table.n_features() || side > MAX_SIDE as usize {
+    let (rows, columns) = table.image_shape.unwrap_or((side, side));
+    if rows * columns != table.n_features() || rows.max(columns) > MAX_SIDE as usize {
         let requirement = format!("a square, of at most {MAX_SIDE} each way, to be images");
         return Err(DataError::parameter("n_features", table.n_features(), requirement));
     }
@@ -198,12 +201,12 @@ pub(crate) fn write(folder: &Path, table: &Table) -> Result<(), DataError> {
     }
     let temporary =
         Temporary::folder(folder).map_err(|source| DataError::writing(folder, source))?;
-    fill(temporary.path(), table, side as u32)
+    fill(temporary.path(), table, (columns as u32, rows as u32))
         .map_err(|source| DataError::writing(folder, source))?;
     temporary.publish_folder(folder)
 }
 
-fn fill(folder: &Path, table: &Table, side: u32) -> io::Result<()> {
+fn fill(folder: &Path, table: &Table, (width, height): (u32, u32)) -> io::Result<()> {
     let class_folders: Vec<PathBuf> = match &table.labels {
         Some(labels) => labels.class_names.iter().map(|name| folder.join(name)).collect(),
         None => vec![folder.into()],
@@ -218,7 +221,7 @@ fn fill(folder: &Path, table: &Table, side: u32) -> io::Result<()> {
         let pixels: Vec<u8> = table.samples.col_as_slice(i).iter().map(|v| *v as u8).collect();
         let mut png = Vec::new();
         image::codecs::png::PngEncoder::new(&mut png)
-            .write_image(&pixels, side, side, ExtendedColorType::L8)
+            .write_image(&pixels, width, height, ExtendedColorType::L8)
             .map_err(io::Error::other)?;
         fs::write(class_folder.join(format!("{i:0digits$}.png")), png)?;
     }
@@ -286,6 +289,11 @@ mod tests {
         scratch.file("a/.hidden.png", b"passed over");
         let one = read_plain(&scratch.0).unwrap();
         assert_eq!(one.samples.col_as_slice(0), [5.0, 6.0]);
+        assert_eq!(one.image_shape, Some((1, 2)));
+        let copy = scratch.0.join("copy-of-a-wide-image");
+        write(&copy, &one).unwrap();
+        assert_eq!(read_plain(&copy).unwrap().image_shape, Some((1, 2)));
+        fs::remove_dir_all(&copy).unwrap();
         // 16 bits are brought to 0..255
         scratch.file("a/2.pgm", b"P5 2 1 65535\n\xff\xff\x01\x01");
         assert_eq!(read_plain(&scratch.0).unwrap().samples.col_as_slice(1), [255.0, 1.0]);

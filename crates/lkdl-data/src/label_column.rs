@@ -1,11 +1,15 @@
-//! Which of a table's named columns holds the labels.
+//! Which of a table's named columns holds the labels, and what columns are called when written.
 
+use crate::align::usual_name;
 use crate::error::DataError;
 use crate::options::ReadOptions;
+use crate::table::Table;
 use std::path::Path;
 
+/// What the label column is called when written.
+pub(crate) const LABEL: &str = "label";
 /// What label columns are usually called, in any case.
-const USUAL: [&str; 5] = ["label", "class", "target", "labels", "y"];
+const USUAL: [&str; 5] = [LABEL, "class", "target", "labels", "y"];
 /// How many names a message shows.
 const SHOWN: usize = 10;
 
@@ -42,6 +46,30 @@ pub(crate) fn label_column(
         let problem = format!("no label column {label} in {among}");
         DataError::format(file, problem, "name a column, or give its number from 0")
     })
+}
+
+/// Whether labels are usually called so.
+pub(crate) fn is_usual(name: &str) -> bool {
+    USUAL.iter().any(|usual| usual.eq_ignore_ascii_case(name))
+}
+
+/// What the features of a table are called when written: their names, or `f0`, `f1`, …
+pub(crate) fn column_names(table: &Table) -> Result<Vec<String>, DataError> {
+    let p = table.n_features();
+    let Some(names) = table.feature_names.as_ref().filter(|names| names.len() == p) else {
+        return Ok((0..p).map(usual_name).collect());
+    };
+    let is_taken = |name: &&String| table.labels.is_some() && name.eq_ignore_ascii_case(LABEL);
+    if let Some(name) = names.iter().find(is_taken) {
+        let requirement = format!("other than {LABEL}, which is the label column's; rename it");
+        return Err(DataError::parameter("feature name", format!("{name:?}"), requirement));
+    }
+    let is_lost = |name: &&String| name.is_empty() || name.trim() != *name;
+    if let Some(name) = names.iter().find(is_lost) {
+        let requirement = "a text that starts and ends with no blank; rename it";
+        return Err(DataError::parameter("feature name", format!("{name:?}"), requirement));
+    }
+    Ok(names.clone())
 }
 
 /// A column's number from 0, or from the end if negative.

@@ -15,6 +15,7 @@
 //! # }
 //! ```
 
+mod align;
 mod argument;
 pub mod atomic;
 pub mod compressed;
@@ -32,7 +33,9 @@ pub mod idx;
 mod idx_pair;
 mod images;
 mod label_column;
+mod label_file;
 mod labels;
+mod lines;
 mod mapped;
 mod matlab;
 mod named;
@@ -41,6 +44,8 @@ mod npz;
 mod options;
 mod parquet;
 mod random;
+#[cfg(test)]
+mod round_trip;
 #[cfg(test)]
 mod scratch;
 mod sparse;
@@ -51,16 +56,16 @@ mod variables;
 
 pub use argument::DataArgument;
 pub use corrupt::Corruption;
-pub use dataset::{Dataset, MAX_ENTRIES, TrainTest};
+pub use dataset::{Dataset, MAX_ENTRIES, TrainTest, convert};
 pub use delimited::MAX_CLASSES;
 pub use digits::digits;
 pub use error::DataError;
-pub use file::{read, write};
+pub use file::{output_format, read, write, write_to};
 pub use folders::{DATA_DIR, data_dir, data_dirs, platform_data_dir};
 pub use format::{Compression, Format};
 pub use idx_pair::labels_file;
 pub use named::{NamedFile, NamedSet, Part};
-pub use options::{Layout, ReadOptions};
+pub use options::{Header, Layout, ReadOptions};
 pub use sparse::SparseRows;
 pub use split::{Split, stratified_folds, stratified_split};
 pub use table::{Labels, Table};

@@ -128,6 +128,15 @@ impl NamedSet {
         self != Self::Ar
     }
 
+    /// Rows and columns of its images, if it holds such.
+    fn image_shape(self) -> Option<(usize, usize)> {
+        match self {
+            Self::Usps | Self::UspsEsl => Some((16, 16)),
+            Self::Mnist => Some((28, 28)),
+            Self::YaleB | Self::Ar => None,
+        }
+    }
+
     /// The files it is made of.
     pub fn files(self) -> &'static [NamedFile] {
         match self {
@@ -185,7 +194,7 @@ impl NamedSet {
             }
             (_, None) => return Err(DataError::parameter("part", "none", "train or test")),
         };
-        Ok(Table { name: self.name().into(), ..table })
+        Ok(Table { name: self.name().into(), ..table.with_image_shape(self.image_shape()) })
     }
 
     fn find(self, file: &NamedFile, directories: &[PathBuf]) -> Result<PathBuf, DataError> {
@@ -235,7 +244,8 @@ fn join(train: Table, test: Table) -> Result<Table, DataError> {
         table.labels.iter().flat_map(Labels::names).map(String::from).collect()
     };
     let labels = Labels::from_texts(&[names(&train), names(&test)].concat());
-    Table::new(train.name, samples, Some(labels))
+    let table = Table::new(train.name, samples, Some(labels))?;
+    Ok(table.with_image_shape(train.image_shape))
 }
 
 impl std::fmt::Display for NamedSet {

@@ -3,11 +3,13 @@
 //!
 //! The first axis counts samples, the others, flattened in C order, are their features; with
 //! [`Layout::Columns`] the last axis counts samples. A 1-D array is one feature. Whole numbers
-//! beyond 2⁵³ are rounded to `f64`, as NumPy's own conversion does. One array has no place for
-//! labels: they are a column of it, or a second file, if [`ReadOptions::label`] says so.
+//! beyond 2⁵³ are rounded to `f64`, as NumPy's own conversion does. Three axes are a stack of
+//! images. One array has no place for labels: they are a column of it, or a second file, if
+//! [`ReadOptions::label`] says so.
 
 use crate::dataset::MAX_ENTRIES;
 use crate::error::DataError;
+use crate::label_column::column_number;
 use crate::mapped;
 use crate::options::{Layout, ReadOptions};
 use crate::table::{Labels, Table};
@@ -130,7 +132,7 @@ impl<'a> Array<'a> {
         if shape.is_empty() || n_values == 0 {
             return Err(format(format!("shape {shape:?} holds no sample"), "give a 2-D array"));
         }
-        let axis = if layout == Layout::Columns { shape.len() - 1 } else { 0 };
+        let axis = self.sample_axis(layout);
         let strides = self.header.strides();
         let mut offsets = vec![0];
         for other in (0..shape.len()).filter(|other| *other != axis) {
@@ -151,6 +153,17 @@ impl<'a> Array<'a> {
         Ok(samples)
     }
 
+    /// The axis that counts samples.
+    fn sample_axis(&self, layout: Layout) -> usize {
+        if layout == Layout::Columns { self.header.shape.len().saturating_sub(1) } else { 0 }
+    }
+
+    /// Rows and columns of the images in a stack.
+    pub(crate) fn image_shape(&self, layout: Layout) -> Option<(usize, usize)> {
+        let &[a, b, c] = self.header.shape.as_slice() else { return None };
+        Some(if self.sample_axis(layout) == 0 { (b, c) } else { (a, b) })
+    }
+
     /// The labels of a 1-D array, or of one that is a single row or column.
     pub(crate) fn labels(&self, file: &Path) -> Result<Labels, DataError> {
         let shape = &self.header.shape;
@@ -163,9 +176,8 @@ impl<'a> Array<'a> {
             return Ok(Labels::from_texts(&places.map(|i| self.text(i)).collect::<Vec<_>>()));
         }
         if matches!(self.header.kind, Kind::Int | Kind::Uint) {
-            // through text: 64 bits are more than f64 tells apart
-            let texts: Vec<_> = places.map(|i| self.integer(i).to_string()).collect();
-            return Ok(Labels::from_texts(&texts));
+            let integers: Vec<i128> = places.map(|i| self.integer(i)).collect();
+            return Ok(Labels::from_integers(&integers));
         }
         Labels::from_numbers(&places.map(|i| self.number(i)).collect::<Vec<_>>())
             .map_err(|error| error.in_file(file))
@@ -177,24 +189,29 @@ pub(crate) fn n_axes(start: &[u8]) -> Option<usize> {
     header::parse(start).ok().map(|(header, _)| header.shape.len())
 }
 
+/// Reads samples; labels are a column of them if the options give its number.
 pub(crate) fn read(file: &Path, options: &ReadOptions) -> Result<Table, DataError> {
     let bytes = mapped::bytes(file)?;
-    let samples = Array::parse(&bytes, file)?.samples(options.layout, file)?;
-    let label = options.label.as_deref().filter(|_| !options.unlabelled);
-    let Some(label) = label else { return Table::from_file(file, samples, None) };
-    if let Ok(column) = label.parse::<usize>() {
-        let (samples, numbers) = split_feature(&samples, column)
-            .ok_or_else(|| no_column(file, column, samples.nrows()))?;
-        let labels = Labels::from_numbers(&numbers).map_err(|error| error.in_file(file))?;
-        return Table::from_file(file, samples, Some(labels));
-    }
-    let labels_file = Path::new(label);
-    let bytes = mapped::bytes(labels_file)?;
-    let labels = Array::parse(&bytes, labels_file)?.labels(labels_file)?;
+    let array = Array::parse(&bytes, file)?;
+    let samples = array.samples(options.layout, file)?;
+    let Some(label) = options.label.as_deref().filter(|_| !options.unlabelled) else {
+        let table = Table::from_file(file, samples, None)?;
+        return Ok(table.with_image_shape(array.image_shape(options.layout)));
+    };
+    let column = column_number(label, samples.nrows());
+    let (samples, numbers) = column
+        .and_then(|column| split_feature(&samples, column))
+        .ok_or_else(|| no_column(file, label, samples.nrows()))?;
+    let labels = Labels::from_numbers(&numbers).map_err(|error| error.in_file(file))?;
     Table::from_file(file, samples, Some(labels))
 }
 
-fn no_column(file: &Path, column: usize, n_columns: usize) -> DataError {
+/// The labels in a file of their own.
+pub(crate) fn read_labels(file: &Path) -> Result<Labels, DataError> {
+    Array::parse(&mapped::bytes(file)?, file)?.labels(file)
+}
+
+fn no_column(file: &Path, column: &str, n_columns: usize) -> DataError {
     let problem = format!("label column {column} of an array with {n_columns} columns");
     DataError::format(file, problem, "count columns from 0, and leave one for a feature")
 }

@@ -9,7 +9,7 @@ use crate::error::DataError;
 use crate::mapped;
 use crate::npy::{self, Array};
 use crate::options::ReadOptions;
-use crate::table::Table;
+use crate::table::{Labels, Table};
 use std::io::{Cursor, Read, Write};
 use std::path::Path;
 use zip::write::SimpleFileOptions;
@@ -98,8 +98,26 @@ pub(crate) fn read(file: &Path, options: &ReadOptions) -> Result<Table, DataErro
         }
     };
     let bytes = arrays.bytes(&samples, u64::MAX)?;
-    let samples = Array::parse(&bytes, file)?.samples(options.layout, file)?;
-    Table::from_file(file, samples, labels)
+    let array = Array::parse(&bytes, file)?;
+    let table = Table::from_file(file, array.samples(options.layout, file)?, labels)?;
+    Ok(table.with_image_shape(array.image_shape(options.layout)))
+}
+
+/// The labels in a file of their own: the array with a usual name, or the only one.
+pub(crate) fn read_labels(file: &Path) -> Result<Labels, DataError> {
+    let bytes = mapped::bytes(file)?;
+    let mut arrays = Arrays::open(&bytes, file)?;
+    let names = arrays.names();
+    let usual = LABELS.into_iter().find(|usual| names.iter().any(|name| name == usual));
+    let name = match (usual, names.as_slice()) {
+        (Some(name), _) => name,
+        (None, [only]) => only,
+        _ => {
+            let problem = format!("no array of labels among {}", names.join(", "));
+            return Err(DataError::format(file, problem, "call it y, or save it alone"));
+        }
+    };
+    Array::parse(&arrays.bytes(name, u64::MAX)?, file)?.labels(file)
 }
 
 /// The one array that can be the samples.
@@ -153,7 +171,6 @@ fn fill(out: &mut dyn Write, table: &Table) -> Result<(), zip::result::ZipError>
 mod tests {
     use super::*;
     use crate::scratch::Scratch;
-    use crate::table::Labels;
     use faer::Mat;
 
     fn archive(entries: &[(&str, &[u8])]) -> Vec<u8> {

@@ -1,20 +1,21 @@
 //! LIBSVM (SVMlight) text: one sample per line, `label index:value index:value …  # comment`.
 //!
-//! Indices start at 1 and ascend; features that are not written are zero. Files are read line by
-//! line; memory is that of the entries written plus the dense matrix, at most
-//! [`MAX_ENTRIES`] values.
+//! Indices ascend; features that are not written are zero. Indices start at 1, in a file that
+//! mentions index 0 anywhere at 0. (A file that counts from 0 and never mentions the first feature
+//! cannot be told from one that counts from 1.) The query `qid:…` of a ranking set is passed over.
+//! Files are read line by line; memory is that of the entries written plus the dense matrix, at
+//! most [`MAX_ENTRIES`] values and, unless the number of features is given, at most 65,536 for each
+//! entry written.
 
 use crate::compressed;
-use crate::dataset::{Dataset, MAX_ENTRIES};
+use crate::dataset::{Dataset, MAX_ENTRIES, MAX_SPARSE_GROWTH};
 use crate::error::DataError;
 use crate::labels::{LabelError, index_labels, number};
+use crate::lines::Lines;
 use crate::table::{Table, check_writable, set_name, write_number};
 use faer::Mat;
-use std::io::{BufRead, Read, Write};
+use std::io::{BufRead, Write};
 use std::path::Path;
-
-/// The longest line that is read: some 3 million features. More is not a text file.
-const MAX_LINE: u64 = 64 << 20;
 
 /// What a file cannot say about itself.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -34,10 +35,26 @@ struct Rows {
     lines: Vec<usize>,
     /// Sample i owns entries `ends[i - 1]..ends[i]`.
     ends: Vec<usize>,
-    /// From 0.
-    features: Vec<u32>,
+    /// As the file counts them.
+    indices: Vec<u32>,
     values: Vec<f64>,
-    n_features: usize,
+    largest: u32,
+    /// Whether index 0 was seen.
+    counts_from_zero: bool,
+}
+
+type Fault = (String, &'static str);
+
+impl Rows {
+    /// The first index that can be.
+    fn first(&self) -> u32 {
+        u32::from(!self.counts_from_zero)
+    }
+
+    /// Number of features that the indices tell.
+    fn n_features(&self) -> usize {
+        (self.largest as usize + 1).saturating_sub(self.first() as usize)
+    }
 }
 
 impl SvmlightParams {
@@ -47,64 +64,28 @@ impl SvmlightParams {
     }
 
     /// Reads text; `file` is what messages call it.
-    pub fn read(&self, mut reader: impl BufRead, file: &Path) -> Result<Dataset, DataError> {
-        let mut rows = Rows { n_features: self.n_features.unwrap_or(0), ..Rows::default() };
-        let (mut buffer, mut line) = (Vec::new(), 0);
+    pub fn read(&self, reader: impl BufRead, file: &Path) -> Result<Dataset, DataError> {
+        let (mut rows, mut lines) = (Rows::default(), Lines::new(reader, file));
         loop {
-            buffer.clear();
-            let read = reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut buffer);
-            if read.map_err(|source| DataError::reading(file, source))? == 0 {
-                break;
-            }
-            line += 1;
-            self.add_line(&buffer, line, &mut rows).map_err(|(problem, fix)| {
-                DataError::Format { file: file.into(), line: Some(line), problem, fix }
-            })?;
+            let Some(line) = lines.next()? else { break };
+            let added = add_line(line, &mut rows).and_then(|()| self.check_size(&rows));
+            let number = lines.number();
+            added.map_err(|(problem, fix)| lines.fault(number, problem, fix))?;
+            rows.lines.resize(rows.labels.len(), number);
         }
         self.finish(rows, file)
     }
 
-    /// Reads one line, or says what is wrong with it and how to mend it.
-    fn add_line(
-        &self,
-        bytes: &[u8],
-        line: usize,
-        rows: &mut Rows,
-    ) -> Result<(), (String, &'static str)> {
-        if bytes.len() as u64 == MAX_LINE && !bytes.ends_with(b"\n") {
-            return Err((format!("longer than {MAX_LINE} bytes"), "is this a LIBSVM text file?"));
+    /// Whether the samples so far can be held.
+    fn check_size(&self, rows: &Rows) -> Result<(), Fault> {
+        let found = rows.n_features();
+        if let Some(n_features) = self.n_features.filter(|n| found > *n) {
+            let largest = rows.largest;
+            let problem = format!("index {largest} is beyond n_features = {n_features}");
+            return Err((problem, "raise n_features or drop the entry"));
         }
-        let text = std::str::from_utf8(bytes)
-            .map_err(|_| ("not text".to_string(), "is this a LIBSVM text file?"))?;
-        let text = text.split('#').next().unwrap_or_default();
-        let mut words = text.split_ascii_whitespace();
-        let Some(label) = words.next() else { return Ok(()) };
-        let Some(label) = finite(label) else {
-            let fix = "start the line with the class as one number";
-            return Err((format!("\"{label}\" is not a label"), fix));
-        };
-        let mut last = 0;
-        for word in words {
-            let (index, value) = entry(word)?;
-            if index <= last {
-                let fix = "sort each line by index and write each index once";
-                return Err((format!("index {index} follows index {last}"), fix));
-            }
-            if let Some(n_features) = self.n_features.filter(|n| index as usize > *n) {
-                let problem = format!("index {index} is beyond n_features = {n_features}");
-                return Err((problem, "raise n_features or drop the entry"));
-            }
-            last = index;
-            rows.features.push(index - 1);
-            rows.values.push(value);
-        }
-        rows.labels.push(label);
-        rows.lines.push(line);
-        rows.ends.push(rows.values.len());
-        rows.n_features = rows.n_features.max(last as usize);
-        let entries = rows.labels.len().saturating_mul(rows.n_features.max(1));
-        if entries > MAX_ENTRIES {
-            let (n, p) = (rows.labels.len(), rows.n_features);
+        let (n, p) = (rows.labels.len(), self.n_features.unwrap_or(found).max(1));
+        if n.saturating_mul(p) > MAX_ENTRIES {
             let problem = format!("{n} samples of {p} features exceed {MAX_ENTRIES} values");
             return Err((problem, "split the file, or check the largest index"));
         }
@@ -115,8 +96,15 @@ impl SvmlightParams {
         if rows.labels.is_empty() {
             return Err(DataError::format(file, "no sample", "is this the right file?"));
         }
-        if rows.n_features == 0 {
+        if rows.values.is_empty() && self.n_features.is_none() {
             return Err(DataError::format(file, "no feature", "set n_features"));
+        }
+        let (n, p) = (rows.labels.len(), self.n_features.unwrap_or(rows.n_features()));
+        let most = (rows.values.len() + n).saturating_mul(MAX_SPARSE_GROWTH);
+        if self.n_features.is_none() && n * p > most {
+            let problem = format!("{} entries in {n} samples of {p} features", rows.values.len());
+            let fix = "check the largest index, or set n_features";
+            return Err(DataError::format(file, problem, fix));
         }
         let indexed = index_labels(&rows.labels, self.class_names.as_deref());
         let indexed = indexed.map_err(|error| match error {
@@ -128,34 +116,59 @@ impl SvmlightParams {
                 fix: "add it to class_names or drop the line",
             },
         })?;
-        let mut samples = Mat::zeros(rows.n_features, rows.labels.len());
-        let mut start = 0;
+        let mut samples = Mat::zeros(p, n);
+        let (mut start, first) = (0, rows.first());
         for (i, &end) in rows.ends.iter().enumerate() {
             let column = samples.col_as_slice_mut(i);
-            for (t, value) in rows.features[start..end].iter().zip(&rows.values[start..end]) {
-                column[*t as usize] = *value;
+            for (index, value) in rows.indices[start..end].iter().zip(&rows.values[start..end]) {
+                column[(index - first) as usize] = *value;
             }
             start = end;
         }
-        Dataset::new(set_name(file), samples, indexed.labels, indexed.class_names)
+        let set = Dataset::new(set_name(file), samples, indexed.labels, indexed.class_names);
+        set.map_err(|error| error.in_file(file))
     }
 }
 
+/// Reads one line, or says what is wrong with it and how to mend it.
+fn add_line(line: &str, rows: &mut Rows) -> Result<(), Fault> {
+    let text = line.split('#').next().unwrap_or_default();
+    let mut words = text.split_ascii_whitespace().peekable();
+    let Some(label) = words.next() else { return Ok(()) };
+    let Some(label) = finite(label) else {
+        let fix = "start the line with the class as one number";
+        return Err((format!("\"{label}\" is not a label"), fix));
+    };
+    words.next_if(|word| word.starts_with("qid:"));
+    let mut last = None;
+    for word in words {
+        let (index, value) = entry(word)?;
+        if let Some(last) = last.filter(|last| index <= *last) {
+            let fix = "sort each line by index and write each index once";
+            return Err((format!("index {index} follows index {last}"), fix));
+        }
+        last = Some(index);
+        rows.indices.push(index);
+        rows.values.push(value);
+        rows.counts_from_zero |= index == 0;
+    }
+    rows.largest = rows.largest.max(last.unwrap_or(0));
+    rows.labels.push(label);
+    rows.ends.push(rows.values.len());
+    Ok(())
+}
+
 /// One `index:value`.
-fn entry(word: &str) -> Result<(u32, f64), (String, &'static str)> {
+fn entry(word: &str) -> Result<(u32, f64), Fault> {
     let Some((index, value)) = word.split_once(':') else {
         return Err((
             format!("\"{word}\" is not index:value"),
             "write every feature as index:value",
         ));
     };
-    let index = match index.parse::<u32>() {
-        Ok(0) => return Err((format!("index 0 in \"{word}\""), "count indices from 1")),
-        Ok(index) => index,
-        Err(_) => {
-            let fix = "write a whole number before the colon";
-            return Err((format!("\"{index}\" is not an index"), fix));
-        }
+    let Ok(index) = index.parse::<u32>() else {
+        let fix = "write a whole number before the colon";
+        return Err((format!("\"{index}\" is not an index"), fix));
     };
     match finite(value) {
         Some(value) => Ok((index, value)),
@@ -236,13 +249,13 @@ mod tests {
             ("x 1:1", "\"x\" is not a label"),
             ("nan 1:1", "\"nan\" is not a label"),
             ("1,2 1:1", "\"1,2\" is not a label"),
-            ("1 0:1", "index 0"),
+            ("1 0:1 0:1", "index 0 follows index 0"),
             ("1 2:1 1:1", "index 1 follows index 2"),
             ("1 2:1 2:1", "index 2 follows index 2"),
             ("1 2", "\"2\" is not index:value"),
             ("1 a:2", "\"a\" is not an index"),
             ("1 -1:2", "\"-1\" is not an index"),
-            ("1 qid:3 1:2", "\"qid\" is not an index"),
+            ("1 1:2 qid:3", "\"qid\" is not an index"),
             ("1 99999999999:2", "is not an index"),
             ("1 1:", "\"\" is not a finite number"),
             ("1 1:0.5.5", "\"0.5.5\" is not a finite number"),
@@ -268,10 +281,33 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_line_is_refused_without_being_kept() {
-        let endless = std::io::BufReader::new(std::io::repeat(b'1'));
-        let error = SvmlightParams::default().read(endless, Path::new("x")).unwrap_err();
-        assert!(error.to_string().contains("longer than"), "{error}");
+    fn a_file_that_mentions_index_0_counts_from_there() {
+        let set = read_plain("1 1:5 2:6\n2 0:4\n").unwrap();
+        assert_eq!(
+            set.samples,
+            Mat::from_fn(3, 2, |t, i| [[0.0, 4.0], [5.0, 0.0], [6.0, 0.0]][t][i])
+        );
+        let fixed = SvmlightParams { n_features: Some(3), class_names: None };
+        assert_eq!(read(&fixed, "1 2:6\n2 0:4\n").unwrap().n_features(), 3);
+        assert_eq!(read(&fixed, "1 3:6\n2 1:4\n").unwrap().n_features(), 3);
+        let error = read(&fixed, "1 2:6\n2 0:4 3:1\n").unwrap_err().to_string();
+        assert!(error.contains("line 2: index 3 is beyond n_features = 3"), "{error}");
+        let error = read(&fixed, "1 3:6\n2 0:4\n").unwrap_err().to_string();
+        assert!(error.contains("line 2: index 3 is beyond n_features = 3"), "{error}");
+    }
+
+    #[test]
+    fn queries_of_ranking_sets_are_passed_over() {
+        let set = read_plain("1 qid:7 1:0.5\n0 qid:8 2:1 # note\n0 qid:9\n").unwrap();
+        assert_eq!((set.n_samples(), set.n_features()), (3, 2));
+        assert_eq!(set.samples.col_as_slice(0), [0.5, 0.0]);
+    }
+
+    #[test]
+    fn a_lone_large_index_takes_no_memory() {
+        let error = read_plain("1 500000000:1\n").unwrap_err().to_string();
+        assert!(error.contains("1 entries in 1 samples of 500000000 features"), "{error}");
+        assert!(read_plain("1 100000:1\n").is_ok());
     }
 
     #[test]

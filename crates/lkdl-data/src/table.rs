@@ -39,6 +39,12 @@ impl Labels {
         }
     }
 
+    /// Labels that a file holds as whole numbers, all told apart: 64 bits are more than `f64`
+    /// holds.
+    pub(crate) fn from_integers<I: ToString>(values: &[I]) -> Self {
+        Self::from_texts(&values.iter().map(I::to_string).collect::<Vec<_>>())
+    }
+
     /// Labels that a file holds as text. If every one is a number, they are as
     /// [`from_numbers`](Self::from_numbers) has them; "007" is not a number, its zeros say so.
     pub fn from_texts<S: AsRef<str>>(texts: &[S]) -> Self {
@@ -81,6 +87,14 @@ pub struct Table {
     pub samples: Mat<f64>,
     /// The classes, if the source has them.
     pub labels: Option<Labels>,
+    /// What the source calls its features, one distinct name each, if it does (CSV, Parquet).
+    pub feature_names: Option<Vec<String>>,
+    /// Rows and columns of the images that the samples are, pixels row by row, if the source says
+    /// so (folders of images, IDX and NumPy arrays of three axes, named sets).
+    pub image_shape: Option<(usize, usize)>,
+    /// Whether the source leaves features out where they are zero (LIBSVM), so that more may
+    /// follow the last that it mentions.
+    pub may_be_padded: bool,
 }
 
 impl Table {
@@ -95,7 +109,36 @@ impl Table {
         if let Some(labels) = &labels {
             check_labels(&labels.indices, &labels.class_names, samples.ncols())?;
         }
-        Ok(Self { name: name.into(), samples, labels })
+        Ok(Self {
+            name: name.into(),
+            samples,
+            labels,
+            feature_names: None,
+            image_shape: None,
+            may_be_padded: false,
+        })
+    }
+
+    /// The same with the source's names of its features; without, if names repeat and so tell
+    /// nothing.
+    pub(crate) fn with_feature_names(self, names: Option<Vec<String>>) -> Self {
+        let are_distinct = |names: &Vec<String>| {
+            let mut sorted: Vec<&String> = names.iter().collect();
+            sorted.sort_unstable();
+            sorted.windows(2).all(|pair| pair[0] != pair[1])
+        };
+        let p = self.n_features();
+        Self {
+            feature_names: names.filter(|names| names.len() == p && are_distinct(names)),
+            ..self
+        }
+    }
+
+    /// The same with the size of its images, if they have one that fits.
+    pub(crate) fn with_image_shape(self, shape: Option<(usize, usize)>) -> Self {
+        let p = self.n_features();
+        let image_shape = shape.filter(|(rows, columns)| rows.checked_mul(*columns) == Some(p));
+        Self { image_shape, ..self }
     }
 
     /// A table read from `file`, whose name without endings it takes; errors name the file.
@@ -127,11 +170,13 @@ impl Table {
         let Some(labels) = self.labels else {
             return Err(DataError::Unlabelled { name: self.name });
         };
-        Dataset::new(self.name, self.samples, labels.indices, labels.class_names)
+        let set = Dataset::new(self.name, self.samples, labels.indices, labels.class_names)?;
+        Ok(Dataset { feature_names: self.feature_names, image_shape: self.image_shape, ..set })
     }
 
     /// SHA-256, in hexadecimal, of what the table holds and not of how a file writes it: N and p,
-    /// every value's `f64` bits, the class name of every sample. The table's name does not count.
+    /// every value's `f64` bits, the class name of every sample. What the table and its features
+    /// are called does not count.
     pub fn checksum(&self) -> String {
         let mut hash = Sha256::new();
         hash.update((self.n_samples() as u64).to_le_bytes());
@@ -154,7 +199,14 @@ impl Table {
 impl From<Dataset> for Table {
     fn from(set: Dataset) -> Self {
         let labels = Labels { indices: set.labels, class_names: set.class_names };
-        Self { name: set.name, samples: set.samples, labels: Some(labels) }
+        Self {
+            name: set.name,
+            samples: set.samples,
+            labels: Some(labels),
+            feature_names: set.feature_names,
+            image_shape: set.image_shape,
+            may_be_padded: false,
+        }
     }
 }
 
@@ -267,6 +319,11 @@ mod tests {
         let set = example().into_dataset().unwrap();
         assert_eq!((set.labels.as_slice(), set.n_classes()), (&[1, 0, 1][..], 2));
         assert_eq!(Table::from(set), example());
+        let named = example().with_feature_names(Some(vec!["u".into(), "v".into()]));
+        let named = named.with_image_shape(Some((1, 2)));
+        assert_eq!(Table::from(named.clone().into_dataset().unwrap()), named);
+        let repeated = example().with_feature_names(Some(vec!["u".into(), "u".into()]));
+        assert_eq!(repeated.feature_names, None);
         let bare = Table { labels: None, ..example() };
         assert!(bare.into_dataset().unwrap_err().to_string().contains("label column"));
     }
@@ -277,6 +334,8 @@ mod tests {
         assert_eq!(checksum.len(), 64);
         let renamed = Table { name: "other".into(), ..example() };
         assert_eq!(renamed.checksum(), checksum);
+        let named = example().with_feature_names(Some(vec!["u".into(), "v".into()]));
+        assert_eq!(named.checksum(), checksum);
         let mut moved = example();
         moved.samples[(0, 0)] = -moved.samples[(0, 0)];
         assert_ne!(moved.checksum(), checksum);

@@ -42,6 +42,8 @@ pub(crate) enum Content {
     Real(Vec<f64>),
     /// 64-bit integers.
     Integers(Vec<i64>),
+    /// 64-bit integers without sign.
+    Unsigned(Vec<u64>),
     /// Texts.
     Text(Vec<String>),
 }
@@ -110,6 +112,7 @@ pub(crate) fn read(
     let values = match source.load(samples)? {
         Content::Real(values) => values,
         Content::Integers(values) => values.iter().map(|value| *value as f64).collect(),
+        Content::Unsigned(values) => values.iter().map(|value| *value as f64).collect(),
         Content::Text(_) => return Err(chooser.fault("the samples are text", NAME_SAMPLES)),
     };
     if values.len() != n_rows * n_columns {
@@ -303,10 +306,8 @@ impl Chooser<'_> {
                 Content::Real(values) => {
                     Labels::from_numbers(&values).map_err(|error| error.in_file(self.file))?
                 }
-                Content::Integers(values) => {
-                    let texts: Vec<String> = values.iter().map(ToString::to_string).collect();
-                    Labels::from_texts(&texts)
-                }
+                Content::Integers(values) => Labels::from_integers(&values),
+                Content::Unsigned(values) => Labels::from_integers(&values),
                 Content::Text(texts) => Labels::from_texts(&texts),
             }
         };

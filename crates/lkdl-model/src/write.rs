@@ -24,7 +24,7 @@ pub fn to_bytes<T: Element>(model: &Pipeline<T>, card: &Card) -> Result<Vec<u8>,
     let mut tensors = Tensors::default();
     put_preparation(&mut tensors, model);
     let (map, kernel) = put_map(&mut tensors, model.map())?;
-    let record = model.classifier().put(&mut tensors);
+    let record = model.classifier().put(&mut tensors)?;
     let metadata = Metadata {
         format_version: FORMAT_VERSION,
         library_version: env!("CARGO_PKG_VERSION").into(),

@@ -71,7 +71,7 @@ pub fn run(args: &PredictArgs, context: &Context) -> Result<(), Failure> {
     match (&args.output, shape) {
         (Some(output), Shape::Npy) => {
             let name = args.input.data.data.to_string();
-            let table = Table { name, samples: rows(&predictions), labels: None };
+            let table = Table::new(name, rows(&predictions), None)?;
             lkdl_data::write(output, &table, Some(Format::Npy), context.force)
                 .map_err(Failure::writing)
         }

@@ -40,13 +40,13 @@ struct Report {
 /// Maps and writes.
 pub fn run(args: &TransformArgs, context: &Context) -> Result<(), Failure> {
     let (model, table) = args.input.open(Some(&args.output), context)?;
-    let Table { name, samples, labels } = table;
+    let Table { name, samples, labels, .. } = table;
     let samples = match &model {
         AnyModel::F32(model) => transform(model, samples)?,
         AnyModel::F64(model) => transform(model, samples)?,
     };
     let (rank, n_samples) = (samples.nrows(), samples.ncols());
-    let mut table = Table { name, samples, labels };
+    let mut table = Table::new(name, samples, labels)?;
     if Format::from_name(&args.output) == Some(Format::Npy) && table.labels.take().is_some() {
         context.note("npy holds one array: labels are left out (npz holds both)");
     }

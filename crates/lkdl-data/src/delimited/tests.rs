@@ -1,11 +1,12 @@
 use super::*;
+use crate::options::Header;
 
 fn options(label: &str) -> ReadOptions {
     ReadOptions { label: Some(label.into()), ..ReadOptions::default() }
 }
 
 fn read_with(text: &str, options: &ReadOptions) -> Result<Table, DataError> {
-    read_from(text.as_bytes(), Path::new("t.csv"), b',', options)
+    read_from(text.as_bytes(), Path::new("t.csv"), ',', options)
 }
 
 fn read_plain(text: &str) -> Result<Table, DataError> {
@@ -72,6 +73,89 @@ fn the_last_column_is_the_label_only_by_the_rules() {
 }
 
 #[test]
+fn a_header_of_numbers_is_no_sample() {
+    let table = read_plain("0,1,2,label\n5,7,9,a\n6,8,0,b\n").unwrap();
+    assert_eq!((table.n_samples(), names(&table)), (2, vec!["a", "b"]));
+    assert_eq!(table.feature_names.unwrap(), ["0", "1", "2"]);
+    let with = |text, header| {
+        let options = ReadOptions { header, ..ReadOptions::default() };
+        read_with(text, &options)
+    };
+    let table = with("5,7\n1,2\n3,4\n", Header::Yes).unwrap();
+    assert_eq!(
+        (table.n_samples(), table.feature_names.unwrap()),
+        (2, vec!["5".into(), "7".into()])
+    );
+    let table = with("0,1,2\n5,7,1\n", Header::No).unwrap();
+    assert_eq!((table.n_samples(), table.feature_names), (2, None));
+    assert!(with("a,b\n1,2\n", Header::No).unwrap_err().to_string().contains("line 1: column 0"));
+}
+
+#[test]
+fn features_keep_their_names() {
+    let table = read_plain("u,class,v w\n1,x,2\n3,y,4\n").unwrap();
+    assert_eq!(table.feature_names.as_deref().unwrap(), ["u", "v w"]);
+    assert_eq!(unlabelled("u,label\n1,2\n3,4\n").feature_names.unwrap(), ["u", "label"]);
+    // the last column is a feature after all
+    assert_eq!(read_plain("u,v\n1,2\n").unwrap().feature_names.unwrap(), ["u", "v"]);
+    assert_eq!(read_plain("1,2\n").unwrap().feature_names, None);
+    assert_eq!(read_plain("u,u,label\n1,2,x\n").unwrap().feature_names, None);
+    for names in [["a;b", "#c"], ["a \"b\"", "y"], ["f1", "f0"], ["0", "1"]] {
+        let names: Vec<String> = names.map(String::from).into();
+        let table = Table { feature_names: Some(names), ..table.clone() };
+        let mut bytes = Vec::new();
+        write(&mut bytes, &table, b',').unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        let back = read_plain(&text).unwrap();
+        assert_eq!((&back.feature_names, &back.labels), (&table.feature_names, &table.labels));
+    }
+    let written = |names: [&str; 2], labels: Option<&Labels>| {
+        let names: Vec<String> = names.map(String::from).into();
+        let table = Table { feature_names: Some(names), labels: labels.cloned(), ..table.clone() };
+        write(&mut Vec::new(), &table, b',').map_err(|error| error.to_string())
+    };
+    let labels = table.labels.as_ref();
+    assert!(written(["a", "LABEL"], labels).unwrap_err().contains("feature name is \"LABEL\""));
+    assert!(written(["a", " b"], labels).unwrap_err().contains("no blank"));
+    assert!(written(["5", "7"], None).unwrap_err().contains("to be told from values"));
+    assert!(written(["a", "LABEL"], None).is_ok());
+}
+
+#[test]
+fn separators_and_comments_are_found_out() {
+    let expected = read_plain("1,2,x\n3,4,y\n").unwrap();
+    for text in [
+        "1;2;x\n3;4;y\n",
+        "1\t2\tx\n3\t4\ty\n",
+        "1 2 x\n3  4 y\n",
+        "# u, v\n1,2,x\n\n# more\n3,4,y\n",
+    ] {
+        assert_eq!(read_plain(text).unwrap(), expected, "{text:?}");
+    }
+    assert_eq!(names(&read_plain("a;b;class\n1;2;x\n").unwrap()), ["x"]);
+}
+
+#[test]
+fn an_index_without_a_name_is_left_out() {
+    let table = read_plain(",a,label\n0,1,x\n1,2,y\n").unwrap();
+    assert_eq!(
+        (table.feature_names.as_deref().unwrap(), names(&table)),
+        (&["a".into()][..], vec!["x", "y"])
+    );
+    assert_eq!(table.samples, Mat::from_fn(1, 2, |_, i| (i + 1) as f64));
+    // a text is passed over as well; the label it is if that is asked for
+    assert_eq!(read_plain(",a\nrow,1\n").unwrap().n_features(), 1);
+    assert_eq!(names(&read_with(",a\nrow,1\n", &options("0")).unwrap()), ["row"]);
+}
+
+#[test]
+fn a_line_that_never_ends_is_refused() {
+    let endless = std::io::BufReader::new(std::io::repeat(b'1'));
+    let error = read_from(endless, Path::new("t"), ',', &ReadOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("line 1: longer than"), "{error}");
+}
+
+#[test]
 fn every_bad_cell_is_named_by_line_and_column() {
     for (text, fault) in [
         ("a,b,label\n1,,x\n", "t.csv, line 2: column 1 (b): the cell is empty"),
@@ -85,17 +169,20 @@ fn every_bad_cell_is_named_by_line_and_column() {
         ("a,b,label\n1,2,\n", "line 2: column 2 (label): the label is missing"),
         ("a,b,label\n1,2,nan\n", "the label is missing"),
         ("1,2,x\n1,2,\n", "column 2: the label of sample 1 is missing"),
-        (",a,label\n0,1,x\n", "column 0 has no name"),
+        ("a,,label\n0,1,x\n", "column 1 has no name"),
+        ("\n1,\"2,x\n3,4,y\n", "line 2: a quote is opened and never closed"),
+        ("1,5;2,5;x\n1,0;2,0;y\n", "\"1,0\" is not a finite number; write decimals with a point"),
+        ("a;b;label\n1;2,5;x\n", "\"2,5\" is not a finite number; write decimals with a point"),
         ("a,b,label\n", "a header and no sample"),
         ("", "no line"),
         ("\n\n", "no line"),
-        ("1;2;x\n3;4;y\n", "\"3;4;y\" is not a finite number; there is one column"),
+        ("1|2|x\n3|4|y\n", "\"3|4|y\" is not a finite number; there is one column"),
         ("label\n1\n", "one column"),
     ] {
         let message = fault_of(text);
         assert!(message.contains(fault), "{text:?} gives {message}");
     }
-    let latin = read_from(&b"1,2,x\n1,2,\xe9\n"[..], Path::new("t"), b',', &ReadOptions::default());
+    let latin = read_from(&b"1,2,x\n1,2,\xe9\n"[..], Path::new("t"), ',', &ReadOptions::default());
     assert!(latin.unwrap_err().to_string().contains("UTF-8"));
 }
 
@@ -108,10 +195,10 @@ fn what_is_written_is_read_back_bit_for_bit() {
             let table = Table::new("t", samples.clone(), labels.clone()).unwrap();
             let mut bytes = Vec::new();
             write(&mut bytes, &table, separator).unwrap();
-            let read = read_from(&bytes[..], Path::new("t"), separator, &ReadOptions::default());
-            let read = read.unwrap();
+            let (options, usual) = (ReadOptions::default(), char::from(separator));
+            let read = read_from(&bytes[..], Path::new("t"), usual, &options).unwrap();
             assert_eq!(read.checksum(), table.checksum());
-            assert_eq!(read, table);
+            assert_eq!(Table { feature_names: None, ..read }, table);
         }
     }
     for bad in ["", " a", "NaN"] {

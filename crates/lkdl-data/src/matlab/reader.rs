@@ -6,7 +6,7 @@
 //! functions are listed and passed over.
 
 use super::stream::{FETCH_AGAIN, Numbers, Storage, Stream, Tag};
-use crate::dataset::MAX_ENTRIES;
+use crate::dataset::{MAX_ENTRIES, MAX_SPARSE_GROWTH};
 use crate::error::DataError;
 use crate::variables::{Class, Content, Source, Variable, lines};
 use std::path::Path;
@@ -19,8 +19,6 @@ const MAX_NAME: usize = 4096;
 const MAX_AXES: usize = 32;
 /// One label, in bytes.
 const MAX_TEXT: usize = 1 << 20;
-/// A sparse matrix may become this many times larger when its zeros are written out.
-const MAX_SPARSE_GROWTH: usize = 1 << 16;
 
 const COMPLEX: u32 = 0x0800;
 
@@ -127,6 +125,7 @@ impl Source for MatFile<'_> {
                 Ok(match stream.numbers(tag, count)? {
                     Numbers::Real(values) => Content::Real(values),
                     Numbers::Integers(values) => Content::Integers(values),
+                    Numbers::Unsigned(values) => Content::Unsigned(values),
                 })
             }
             class @ (Class::Complex | Class::Other(_)) => {
@@ -244,6 +243,7 @@ fn sparse(stream: &mut Stream<'_>, matrix: &Matrix, count: usize) -> Result<Cont
     let values = match stream.numbers(tag, stored_count(tag))? {
         Numbers::Real(values) => values,
         Numbers::Integers(values) => values.iter().map(|value| *value as f64).collect(),
+        Numbers::Unsigned(values) => values.iter().map(|value| *value as f64).collect(),
     };
     if values.len() < stored {
         return Err(stream.fault(wrong));

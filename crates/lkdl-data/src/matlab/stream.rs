@@ -82,6 +82,7 @@ pub(super) struct Tag {
 pub(super) enum Numbers {
     Real(Vec<f64>),
     Integers(Vec<i64>),
+    Unsigned(Vec<u64>),
 }
 
 /// Bytes still to come of one element.
@@ -216,21 +217,18 @@ impl<'a> Stream<'a> {
             return Err(self.fault(problem));
         }
         let big = self.big_endian;
-        if storage == Storage::I64 || storage == Storage::U64 {
-            let (mut integers, mut beyond) = (Vec::new(), false);
-            self.payload(tag, |block| {
-                integers.extend(block.as_chunks().0.iter().map(|bytes| {
-                    let bits =
-                        if big { u64::from_be_bytes(*bytes) } else { u64::from_le_bytes(*bytes) };
-                    beyond |= storage == Storage::U64 && bits > i64::MAX as u64;
-                    bits as i64
-                }));
-            })?;
-            return Ok(if beyond {
-                Numbers::Real(integers.iter().map(|bits| *bits as u64 as f64).collect())
-            } else {
-                Numbers::Integers(integers)
-            });
+        let bits = |bytes: &[u8; 8]| {
+            if big { u64::from_be_bytes(*bytes) } else { u64::from_le_bytes(*bytes) }
+        };
+        if storage == Storage::I64 {
+            let mut values = Vec::new();
+            let signed = |bytes: &[u8; 8]| bits(bytes) as i64;
+            self.payload(tag, |block| values.extend(block.as_chunks().0.iter().map(signed)))?;
+            return Ok(Numbers::Integers(values));
+        } else if storage == Storage::U64 {
+            let mut values = Vec::new();
+            self.payload(tag, |block| values.extend(block.as_chunks().0.iter().map(bits)))?;
+            return Ok(Numbers::Unsigned(values));
         }
         let mut values = Vec::new();
         self.payload(tag, |block| extend(&mut values, storage, big, block))?;

@@ -130,8 +130,9 @@ fn labels_are_a_column_or_another_file() {
     let plain = read(&path, &ReadOptions::default()).unwrap();
     assert_eq!((plain.name.as_str(), plain.labels), ("x", None));
     let with = |label: &str| {
-        read(&path, &ReadOptions { label: Some(label.into()), ..ReadOptions::default() })
+        crate::read(&path, &ReadOptions { label: Some(label.into()), ..ReadOptions::default() })
     };
+    assert_eq!(with("-2").unwrap(), with("1").unwrap());
     let column = with("1").unwrap();
     assert_eq!(column.labels.unwrap().class_names, ["7", "9"]);
     assert_eq!(column.samples.col_as_slice(1), [3.0, 4.0]);
@@ -139,6 +140,20 @@ fn labels_are_a_column_or_another_file() {
     assert_eq!(with(labels.to_str().unwrap()).unwrap().labels.unwrap().class_names, ["5"]);
     assert!(with("3").unwrap_err().to_string().contains("label column 3"));
     assert!(with("/no/such.npy").is_err());
+}
+
+#[test]
+fn stacks_of_images_keep_their_shape() {
+    let scratch = Scratch::new("npy-stack");
+    let stack = array("|u1", "False", "(2, 3, 1)", &[0; 6]);
+    let path = scratch.file("x.npy", &stack);
+    let shape = |layout| {
+        let options = ReadOptions { layout, ..ReadOptions::default() };
+        read(&path, &options).unwrap().image_shape
+    };
+    assert_eq!((shape(Layout::Auto), shape(Layout::Columns)), (Some((3, 1)), Some((2, 3))));
+    let flat = scratch.file("y.npy", &array("|u1", "False", "(2, 3)", &[0; 6]));
+    assert_eq!(read(&flat, &ReadOptions::default()).unwrap().image_shape, None);
 }
 
 #[test]

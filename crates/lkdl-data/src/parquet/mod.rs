@@ -3,13 +3,16 @@
 //! Every column of numbers or truth values is a feature, in the file's order, but for the label
 //! column. That is the one [`ReadOptions::label`] names (or counts from 0), else one with a usual
 //! name, else the last if it holds texts; the rule of CSV files with a header. Nulls and nested
-//! columns are errors. Read are pages of both versions, plain, by dictionary or in split streams,
-//! under Snappy, gzip or Zstandard. Written are `f0`, `f1`, … as doubles and `label` as integers or
-//! texts, under Snappy.
+//! columns are errors. The index that pandas stores as a column (`__index_level_0__`, or as its
+//! note in the file says) is left out unless it is named as the label, and is not counted. Read are
+//! pages of both versions, plain, by dictionary or in split streams, under Snappy, gzip or
+//! Zstandard. Written are the features by their names (`f0`, `f1`, … without such) as doubles and
+//! `label` as integers or texts, under Snappy.
 //!
 //! Format: <https://github.com/apache/parquet-format>. The reader is our own because the public
 //! crate panics on damaged files and takes memory on a header's word.
 
+mod index;
 mod reader;
 #[cfg(test)]
 mod tests;
@@ -36,43 +39,47 @@ pub(crate) fn read(file: &Path, options: &ReadOptions) -> Result<Table, DataErro
 
 fn read_bytes(bytes: &[u8], file: &Path, options: &ReadOptions) -> Result<Table, DataError> {
     let parquet = ParquetFile::open(bytes, file)?;
-    let names: Vec<String> = parquet.columns.iter().map(|column| column.name.clone()).collect();
-    let last_is_text = parquet.columns.last().is_some_and(|c| c.physical == Ok(Physical::Text));
+    let index = index::columns(&parquet);
+    // as the file's users count them: without the index
+    let columns: Vec<usize> = (0..parquet.columns.len())
+        .filter(|column| {
+            let name = &parquet.columns[*column].name;
+            !index.contains(name) || options.label.as_ref() == Some(name)
+        })
+        .collect();
+    let names: Vec<String> =
+        columns.iter().map(|column| parquet.columns[*column].name.clone()).collect();
+    let is_text = |place: usize| parquet.columns[columns[place]].physical == Ok(Physical::Text);
     let label = match label_column(Some(&names), names.len(), file, options)? {
-        Some(column) => Some(column),
-        None if last_is_text && !options.unlabelled => Some(names.len() - 1),
-        None => None,
+        Some(place) => Some(place),
+        None if options.unlabelled => None,
+        None => columns.len().checked_sub(1).filter(|last| is_text(*last)),
     };
     let mut features = Vec::new();
-    for (index, column) in parquet.columns.iter().enumerate() {
-        if Some(index) == label {
-            continue;
+    for place in (0..columns.len()).filter(|place| Some(*place) != label) {
+        if is_text(place) {
+            let problem = format!("column {place} ({}) holds texts", names[place]);
+            let fix = "drop it, or name it as the label column";
+            return Err(DataError::format(file, problem, fix));
         }
-        if column.physical == Ok(Physical::Text) {
-            let problem = format!("column {index} ({}) holds texts", column.name);
-            return Err(DataError::format(
-                file,
-                problem,
-                "drop it, or name it as the label column",
-            ));
-        }
-        features.push(match parquet.read(index)? {
+        features.push(match parquet.read(columns[place])? {
             Values::Real(values) => values,
             Values::Integers(values) => values.iter().map(|value| *value as f64).collect(),
+            Values::Unsigned(values) => values.iter().map(|value| *value as f64).collect(),
             Values::Text(_) => Vec::new(), // not read as such
         });
     }
-    let labels = match label.map(|index| parquet.read(index)).transpose()? {
+    let labels = match label.map(|place| parquet.read(columns[place])).transpose()? {
         None => None,
         Some(Values::Real(values)) => {
             Some(Labels::from_numbers(&values).map_err(|error| error.in_file(file))?)
         }
-        Some(Values::Integers(values)) => {
-            let texts: Vec<String> = values.iter().map(ToString::to_string).collect();
-            Some(Labels::from_texts(&texts))
-        }
+        Some(Values::Integers(values)) => Some(Labels::from_integers(&values)),
+        Some(Values::Unsigned(values)) => Some(Labels::from_integers(&values)),
         Some(Values::Text(texts)) => Some(Labels::from_texts(&texts)),
     };
     let samples = Mat::from_fn(features.len(), parquet.n_rows, |t, i| features[t][i]);
-    Table::from_file(file, samples, labels)
+    let is_feature = |place: &usize| Some(*place) != label;
+    let names = (0..names.len()).filter(is_feature).map(|place| names[place].clone()).collect();
+    Ok(Table::from_file(file, samples, labels)?.with_feature_names(Some(names)))
 }

@@ -52,6 +52,8 @@ pub(super) struct ParquetFile<'a> {
     bytes: &'a [u8],
     pub(super) columns: Vec<Column>,
     pub(super) n_rows: usize,
+    /// The note that pandas leaves on its table, in JSON.
+    pub(super) pandas: Option<&'a [u8]>,
     /// By row group, then by column.
     groups: Vec<Vec<Chunk>>,
 }
@@ -314,7 +316,10 @@ fn footer<'a>(bytes: &'a [u8], file: &'a Path) -> Result<ParquetFile<'a>, Fault>
             format!("{n_rows} rows of {} columns in {} bytes", columns.len(), bytes.len());
         return Err((problem, "split the file, or fetch it again if damaged"));
     }
-    Ok(ParquetFile { file, bytes, columns, n_rows, groups })
+    let notes = metadata.structures(5).unwrap_or_default();
+    let pandas = notes.into_iter().find(|note| note.bytes(1) == Some(b"pandas"));
+    let pandas = pandas.and_then(|note| note.bytes(2));
+    Ok(ParquetFile { file, bytes, columns, n_rows, pandas, groups })
 }
 
 /// Where one column's pages are.

@@ -1,6 +1,7 @@
 use super::{read, read_bytes, write};
 use crate::error::DataError;
 use crate::options::ReadOptions;
+use crate::round_trip::check_round_trip;
 use crate::table::{Labels, Table};
 use faer::Mat;
 use std::path::{Path, PathBuf};
@@ -93,25 +94,50 @@ fn what_cannot_be_used_is_named() {
 
 #[test]
 fn a_table_survives_the_round_trip_bit_for_bit() {
-    let awkward = [0.1, -0.0, f64::MIN_POSITIVE / 4.0, f64::MAX, -1e300, 3.0];
-    let labels: [Option<Vec<&str>>; 6] = [
-        None,
-        Some(vec!["3", "-1", "3"]),
-        Some(vec!["9007199254740993", "-9223372036854775808", "1"]),
-        Some(vec!["cat", "ant", "cat"]),
-        Some(vec!["", "bär 🐻", " padded "]),
-        Some(vec!["0.5", "1", "0.5"]),
-    ];
-    for names in labels {
-        for (p, n) in [(1, 1), (1, 3), (2, 1), (2, 3)] {
-            let samples = Mat::from_fn(p, n, |t, i| awkward[p * i + t]);
-            let labels = names.as_ref().map(|names| Labels::from_texts(&names[..n]));
-            let table = Table::new("x", samples, labels).unwrap();
-            let back = from_bytes(&written(&table)).unwrap();
-            assert_eq!(back.checksum(), table.checksum(), "{table:?}");
-            assert_eq!(back, table);
-        }
+    check_round_trip(|table| from_bytes(&written(table)).unwrap());
+}
+
+#[test]
+fn features_keep_their_names() {
+    let table = read(&fixture("kinds.parquet"), &ReadOptions::default()).unwrap();
+    let expected = ["flag", "int32", "uint8", "uint32", "int64", "single", "double"];
+    assert_eq!(table.feature_names.as_deref().unwrap(), expected);
+    assert_eq!(from_bytes(&written(&table)).unwrap().feature_names, table.feature_names);
+    let taken = Table { feature_names: Some(vec!["Label".into(); 7]), ..table };
+    let error = write(&mut Vec::new(), &taken).unwrap_err().to_string();
+    assert!(error.contains("feature name is \"Label\", but must be other than label"), "{error}");
+}
+
+#[test]
+fn the_index_of_pandas_is_no_feature() {
+    for name in ["index.parquet", "named_index.parquet"] {
+        let table = read(&fixture(name), &ReadOptions::default()).unwrap();
+        assert_eq!(table.feature_names.as_deref().unwrap(), ["f0", "f1", "f2"], "{name}");
+        assert_eq!(table.samples, expected(), "{name}");
+        assert_eq!(names(&table), ["cat", "ant", "cat", "bär", "ant"], "{name}");
     }
+    let named = |label: &str| {
+        let options = ReadOptions { label: Some(label.into()), ..Default::default() };
+        read(&fixture("named_index.parquet"), &options)
+    };
+    // the label, if that is what it is called
+    assert!(named("person").unwrap_err().to_string().contains("(kind) holds texts"));
+    assert_eq!(names(&named("-1").unwrap())[1], "ant");
+}
+
+#[test]
+fn large_labels_are_told_apart() {
+    let table = read(&fixture("unsigned.parquet"), &ReadOptions::default()).unwrap();
+    assert_eq!(
+        names(&table),
+        [
+            "18446744073709551615",
+            "18446744073709551614",
+            "9007199254740993",
+            "9007199254740992",
+            "1"
+        ]
+    );
 }
 
 #[test]
@@ -124,7 +150,8 @@ fn several_row_groups_make_one_table() {
     };
     let samples = Mat::from_fn(1, n as usize, |_, i| i as f64 * 0.1);
     let table = Table::new("x", samples, Some(labels)).unwrap();
-    assert_eq!(from_bytes(&written(&table)).unwrap(), table);
+    let back = from_bytes(&written(&table)).unwrap();
+    assert_eq!(Table { feature_names: None, ..back }, table);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::reader::MAGIC;
 use super::thrift::Writer;
 use crate::error::DataError;
+use crate::label_column::{LABEL, column_names};
 use crate::table::{Labels, Table};
 use std::io::Write;
 
@@ -23,29 +24,29 @@ const DATA_PAGE: i32 = 0;
 
 /// What a column holds: a feature, or the label of each sample.
 enum Column<'a> {
-    Feature(usize),
+    Feature(usize, String),
     Integers(&'a Labels, Vec<i64>),
     Texts(&'a Labels),
 }
 
 impl Column<'_> {
-    fn name(&self) -> String {
+    fn name(&self) -> &str {
         match self {
-            Self::Feature(t) => format!("f{t}"),
-            Self::Integers(..) | Self::Texts(_) => "label".into(),
+            Self::Feature(_, name) => name,
+            Self::Integers(..) | Self::Texts(_) => LABEL,
         }
     }
 
     fn physical(&self) -> i32 {
         match self {
-            Self::Feature(_) => DOUBLE,
+            Self::Feature(..) => DOUBLE,
             Self::Integers(..) => INT64,
             Self::Texts(_) => BYTE_ARRAY,
         }
     }
 
     fn schema(&self) -> Writer {
-        let element = Writer::new().i32(1, self.physical()).i32(3, REQUIRED).text(4, &self.name());
+        let element = Writer::new().i32(1, self.physical()).i32(3, REQUIRED).text(4, self.name());
         match self {
             // text, said the old way and the new
             Self::Texts(_) => {
@@ -59,7 +60,9 @@ impl Column<'_> {
     fn values(&self, table: &Table, rows: std::ops::Range<usize>) -> Vec<u8> {
         let names = |labels: &Labels, i: usize| labels.indices.get(i).map_or(0, |l| *l as usize);
         match self {
-            Self::Feature(t) => rows.flat_map(|i| table.samples[(*t, i)].to_le_bytes()).collect(),
+            Self::Feature(t, _) => {
+                rows.flat_map(|i| table.samples[(*t, i)].to_le_bytes()).collect()
+            }
             Self::Integers(labels, classes) => rows
                 .flat_map(|i| classes.get(names(labels, i)).copied().unwrap_or(0).to_le_bytes())
                 .collect(),
@@ -78,12 +81,14 @@ impl Column<'_> {
 
 /// Writes samples and labels.
 pub(crate) fn write(out: &mut dyn Write, table: &Table) -> Result<(), DataError> {
-    let (p, n) = (table.n_features(), table.n_samples());
+    let n = table.n_samples();
     let label = table.labels.iter().map(|labels| match labels.integers() {
         Some(classes) => Column::Integers(labels, classes),
         None => Column::Texts(labels),
     });
-    let columns: Vec<Column<'_>> = (0..p).map(Column::Feature).chain(label).collect();
+    let features = column_names(table)?.into_iter().enumerate();
+    let features = features.map(|(t, name)| Column::Feature(t, name));
+    let columns: Vec<Column<'_>> = features.chain(label).collect();
     let mut put = |bytes: &[u8]| out.write_all(bytes).map_err(DataError::output);
     put(MAGIC)?;
     let mut place = MAGIC.len();
@@ -101,7 +106,7 @@ pub(crate) fn write(out: &mut dyn Write, table: &Table) -> Result<(), DataError>
             let metadata = Writer::new()
                 .i32(1, column.physical())
                 .integers(2, &[PLAIN, RLE])
-                .texts(3, &[&column.name()])
+                .texts(3, &[column.name()])
                 .i32(4, SNAPPY)
                 .i64(5, rows.len() as i64)
                 .i64(6, (header.len() + values.len()) as i64)

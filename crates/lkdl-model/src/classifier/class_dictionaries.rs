@@ -1,6 +1,6 @@
 //! One dictionary per class: `dictionary.<l>`, m × k, the atoms of class l, one per row.
 
-use super::Part;
+use super::{Part, history, sparsity};
 use crate::card::{ClassHistory, MethodRecord};
 use crate::element::Element;
 use crate::error::ModelError;
@@ -8,7 +8,7 @@ use crate::tensors::{Source, Tensors};
 use faer::MatRef;
 use lkdl::Warning;
 use lkdl::classify::ClassDictionaries;
-use lkdl::dictionary::{Learned, Stop};
+use lkdl::dictionary::Learned;
 
 pub(super) const NAME: &str = "class-dictionaries";
 
@@ -34,22 +34,22 @@ impl<T: Element> Part<T> for ClassDictionaries<T> {
     }
 
     fn history(&self) -> Vec<ClassHistory> {
-        self.learned().iter().map(history).collect()
+        self.learned().iter().map(history::of_learned).collect()
     }
 
     fn warnings(&self) -> Vec<(usize, &Warning)> {
         self.warnings().collect()
     }
 
-    fn put(&self, tensors: &mut Tensors) -> MethodRecord {
+    fn put(&self, tensors: &mut Tensors) -> Result<MethodRecord, ModelError> {
         for (class, learned) in self.learned().iter().enumerate() {
             tensors.put_matrix(name(class), learned.dictionary.as_ref());
         }
-        MethodRecord {
+        Ok(MethodRecord {
             sparsity: Some(self.sparsity()),
             history: Part::history(self),
             ..MethodRecord::default()
-        }
+        })
     }
 }
 
@@ -62,10 +62,7 @@ pub(super) fn get<T: Element>(
     let learned = (0..n_classes)
         .map(|class| learned(class, record.history.get(class), source))
         .collect::<Result<Vec<_>, _>>()?;
-    let sparsity = record
-        .sparsity
-        .ok_or(ModelError::Unknown { field: "sparsity", value: "missing".into() })?;
-    Ok(ClassDictionaries::new(learned, sparsity)?)
+    Ok(ClassDictionaries::new(learned, sparsity(record)?)?)
 }
 
 fn learned<T: Element>(
@@ -73,35 +70,9 @@ fn learned<T: Element>(
     history: Option<&ClassHistory>,
     source: &Source<'_>,
 ) -> Result<Learned<T>, ModelError> {
-    let stop = match history.map(|h| h.stop.as_str()) {
-        Some("converged") => Stop::Converged,
-        _ => Stop::MaxIters,
-    };
-    Ok(Learned {
-        dictionary: source.matrix(&name(class))?,
-        errors: history.map(|h| h.errors.clone()).unwrap_or_default(),
-        stop,
-        n_replaced: history.map_or(0, |h| h.n_replaced),
-        warnings: Vec::new(),
-    })
+    Ok(history::learned(source.matrix(&name(class))?, history))
 }
 
 fn name(class: usize) -> String {
     format!("dictionary.{class}")
-}
-
-fn history<T: Element>(learned: &Learned<T>) -> ClassHistory {
-    ClassHistory {
-        errors: learned.errors.clone(),
-        stop: stop_name(learned.stop).into(),
-        n_replaced: learned.n_replaced,
-        warnings: learned.warnings.iter().map(ToString::to_string).collect(),
-    }
-}
-
-fn stop_name(stop: Stop) -> &'static str {
-    match stop {
-        Stop::Converged => "converged",
-        Stop::MaxIters => "max-iters",
-    }
 }

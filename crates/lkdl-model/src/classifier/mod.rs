@@ -6,20 +6,43 @@
 //! tensors.
 
 mod class_dictionaries;
+mod fddl;
+mod history;
+mod kernel_dictionaries;
+mod kernel_src;
+mod label_consistent;
+mod sparse_representation;
 
-use crate::card::{ClassHistory, MethodRecord};
+use crate::card::{ClassHistory, KernelRecord, MethodRecord};
 use crate::element::Element;
 use crate::error::ModelError;
 use crate::tensors::{Source, Tensors};
 use faer::MatRef;
-use lkdl::classify::{ClassDictionaries, Classify, Predictions};
-use lkdl::{LkdlError, Warning};
+use lkdl::classify::{
+    ClassDictionaries, Classify, Fddl, LcKsvd, Predictions, Src, SrcCoding,
+};
+use lkdl::exact::{KernelDictionaries, KernelSrc};
+use lkdl::{Kernel, LkdlError, Warning};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// A trained classifier of any method.
 #[derive(Debug, Clone)]
 pub enum Classifier<T: Element> {
     /// One dictionary per class.
     ClassDictionaries(ClassDictionaries<T>),
+    /// One dictionary per class in the kernel's own space.
+    KernelDictionaries(KernelDictionaries<T>),
+    /// LC-KSVD or D-KSVD: one dictionary with a linear classifier of its codes.
+    LcKsvd(LcKsvd<T>),
+    /// FDDL.
+    Fddl(Fddl<T>),
+    /// SRC: the training samples themselves.
+    Src(Src<T>),
+    /// SRC in the kernel's own space.
+    KernelSrc(KernelSrc<T>),
 }
 
 /// What every classifier tells of itself, and how it is written.
@@ -30,20 +53,33 @@ trait Part<T: Element> {
     fn n_features(&self) -> usize;
     fn sparsity(&self) -> Option<usize>;
     fn class_atoms(&self) -> Option<Vec<MatRef<'_, T>>>;
+    fn n_atoms(&self) -> Vec<usize> {
+        self.class_atoms().unwrap_or_default().iter().map(|atoms| atoms.ncols()).collect()
+    }
+    /// The kernel of a method that is no linear one.
+    fn kernel(&self) -> Option<&Kernel> {
+        None
+    }
     fn history(&self) -> Vec<ClassHistory>;
     fn warnings(&self) -> Vec<(usize, &Warning)>;
     /// Writes its tensors; what else there is to know goes into the record.
-    fn put(&self, tensors: &mut Tensors) -> MethodRecord;
+    fn put(&self, tensors: &mut Tensors) -> Result<MethodRecord, ModelError>;
 }
 
 impl<T: Element> Classifier<T> {
     fn part(&self) -> &dyn Part<T> {
         match self {
             Self::ClassDictionaries(classifier) => classifier,
+            Self::KernelDictionaries(classifier) => classifier,
+            Self::LcKsvd(classifier) => classifier,
+            Self::Fddl(classifier) => classifier,
+            Self::Src(classifier) => classifier,
+            Self::KernelSrc(classifier) => classifier,
         }
     }
 
-    /// The name of the method in a file: `class-dictionaries`.
+    /// The name of the method in a file: `class-dictionaries`, `kernel-dictionaries`, `lc-ksvd`,
+    /// `fddl`, `src` or `kernel-src`.
     pub fn method(&self) -> &'static str {
         self.part().method()
     }
@@ -69,7 +105,18 @@ impl<T: Element> Classifier<T> {
         self.part().class_atoms()
     }
 
-    /// How the dictionary of each class came to be, for methods that learn class by class.
+    /// How many atoms each class has.
+    pub fn n_atoms(&self) -> Vec<usize> {
+        self.part().n_atoms()
+    }
+
+    /// The kernel of a method that works in its space exactly, without a map.
+    pub fn kernel(&self) -> Option<&Kernel> {
+        self.part().kernel()
+    }
+
+    /// How the dictionary of each class came to be, or the one of all classes; empty for methods
+    /// that learn otherwise.
     pub fn history(&self) -> Vec<ClassHistory> {
         self.part().history()
     }
@@ -80,7 +127,7 @@ impl<T: Element> Classifier<T> {
         self.part().warnings()
     }
 
-    pub(crate) fn put(&self, tensors: &mut Tensors) -> MethodRecord {
+    pub(crate) fn put(&self, tensors: &mut Tensors) -> Result<MethodRecord, ModelError> {
         self.part().put(tensors)
     }
 
@@ -95,6 +142,15 @@ impl<T: Element> Classifier<T> {
             class_dictionaries::NAME => {
                 class_dictionaries::get(record, n_classes, source).map(Self::ClassDictionaries)
             }
+            kernel_dictionaries::NAME => {
+                kernel_dictionaries::get(record, n_classes, source).map(Self::KernelDictionaries)
+            }
+            label_consistent::NAME => label_consistent::get(record, source).map(Self::LcKsvd),
+            fddl::NAME => fddl::get(record, n_classes, source).map(Self::Fddl),
+            sparse_representation::NAME => {
+                sparse_representation::get(record, source).map(Self::Src)
+            }
+            kernel_src::NAME => kernel_src::get(record, source).map(Self::KernelSrc),
             other => Err(ModelError::Unknown { field: "method", value: other.into() }),
         }
     }
@@ -104,12 +160,101 @@ impl<T: Element> Classify<T> for Classifier<T> {
     fn classify(&self, samples: MatRef<'_, T>) -> Result<Predictions, LkdlError> {
         match self {
             Self::ClassDictionaries(classifier) => classifier.classify(samples),
+            Self::KernelDictionaries(classifier) => classifier.classify(samples),
+            Self::LcKsvd(classifier) => classifier.classify(samples),
+            Self::Fddl(classifier) => classifier.classify(samples),
+            Self::Src(classifier) => classifier.classify(samples),
+            Self::KernelSrc(classifier) => classifier.classify(samples),
         }
     }
 }
 
-impl<T: Element> From<ClassDictionaries<T>> for Classifier<T> {
-    fn from(classifier: ClassDictionaries<T>) -> Self {
-        Self::ClassDictionaries(classifier)
+macro_rules! from_classifier {
+    ($($classifier:ident),*) => {$(
+        impl<T: Element> From<$classifier<T>> for Classifier<T> {
+            fn from(classifier: $classifier<T>) -> Self {
+                Self::$classifier(classifier)
+            }
+        }
+    )*};
+}
+
+from_classifier!(ClassDictionaries, KernelDictionaries, LcKsvd, Fddl, Src, KernelSrc);
+
+/// The kernel of a method that is no linear one.
+#[derive(Serialize, Deserialize)]
+struct KernelParameters {
+    kernel: KernelRecord,
+}
+
+/// See [`SrcCoding`].
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "coding", rename_all = "kebab-case")]
+enum CodingParameters {
+    Omp { sparsity: usize },
+    Lasso { relative_penalty: f64 },
+}
+
+impl CodingParameters {
+    fn sparsity(&self) -> Option<usize> {
+        match self {
+            Self::Omp { sparsity } => Some(*sparsity),
+            Self::Lasso { .. } => None,
+        }
     }
+}
+
+impl From<SrcCoding> for CodingParameters {
+    fn from(coding: SrcCoding) -> Self {
+        match coding {
+            SrcCoding::Omp { sparsity } => Self::Omp { sparsity },
+            SrcCoding::Lasso { relative_penalty } => Self::Lasso { relative_penalty },
+        }
+    }
+}
+
+impl From<CodingParameters> for SrcCoding {
+    fn from(coding: CodingParameters) -> Self {
+        match coding {
+            CodingParameters::Omp { sparsity } => Self::Omp { sparsity },
+            CodingParameters::Lasso { relative_penalty } => Self::Lasso { relative_penalty },
+        }
+    }
+}
+
+/// Parameters as the entries of a record.
+fn put_parameters(
+    parameters: &impl Serialize,
+) -> Result<BTreeMap<String, Value>, ModelError> {
+    match serde_json::to_value(parameters) {
+        Ok(Value::Object(entries)) => Ok(entries.into_iter().collect()),
+        other => Err(ModelError::Unsaveable {
+            what: format!("this method's parameters ({other:?})"),
+            fix: "report it, with the command that made the model",
+        }),
+    }
+}
+
+/// Parameters from the entries of a record.
+fn parameters<P: DeserializeOwned>(record: &MethodRecord) -> Result<P, ModelError> {
+    let entries = record.parameters.clone().into_iter().collect();
+    serde_json::from_value(Value::Object(entries)).map_err(|error| ModelError::Damaged {
+        problem: format!("its method's parameters are incomplete ({error})"),
+    })
+}
+
+/// q, which the record of this method must have.
+fn sparsity(record: &MethodRecord) -> Result<usize, ModelError> {
+    record.sparsity.ok_or(ModelError::Unknown { field: "sparsity", value: "missing".into() })
+}
+
+/// How often each class occurs.
+fn counts(classes: &[usize], n_classes: usize) -> Vec<usize> {
+    let mut counts = vec![0; n_classes];
+    for &class in classes {
+        if let Some(count) = counts.get_mut(class) {
+            *count += 1;
+        }
+    }
+    counts
 }

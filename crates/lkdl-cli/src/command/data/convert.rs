@@ -4,20 +4,31 @@ use crate::context::Context;
 use crate::data_flags::{DATA_HELP, DataFlags};
 use crate::failure::Failure;
 use clap::Args;
-use lkdl_data::Format;
+use lkdl_data::{DataError, Format};
 use serde::Serialize;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+
+const EXAMPLES: &str = "\
+Features keep their names in CSV and Parquet, images their shape in IDX and folders of images.
+
+Examples:
+  lkdl data convert usps:train usps.parquet
+  lkdl data convert train.svm.bz2 - --format-out csv | head";
+
+/// The output that is no file.
+const STDOUT: &str = "-";
 
 /// Convert between formats
 #[derive(Debug, Args)]
-#[command(after_help = DATA_HELP)]
+#[command(after_help = format!("{EXAMPLES}\n\n{DATA_HELP}"))]
 pub struct ConvertArgs {
+    /// The file to write, whose ending tells the format; - is the standard output
+    #[arg(value_name = "OUT", index = 2)]
+    out: PathBuf,
     #[command(flatten)]
     data: DataFlags,
-    /// The file to write; its ending tells the format
-    #[arg(value_name = "OUT")]
-    out: PathBuf,
-    /// The format to write, where the name does not tell
+    /// The format to write, where the name does not tell; csv on the standard output
     #[arg(long, value_name = "FORMAT", help_heading = "Writing files")]
     format_out: Option<Format>,
 }
@@ -34,9 +45,13 @@ struct Report<'a> {
 
 /// Reads and writes.
 pub fn run(args: &ConvertArgs, context: &Context) -> Result<(), Failure> {
+    if args.out.as_os_str() == STDOUT {
+        return stream(args, context);
+    }
+    // before the work, not after it
+    lkdl_data::output_format(&args.out, args.format_out).map_err(Failure::writing)?;
     if args.out.is_file() && !context.force {
-        // before the work, not after it
-        return Err(lkdl_data::DataError::Exists { file: args.out.clone() }.into());
+        return Err(DataError::Exists { file: args.out.clone() }.into());
     }
     let table = args.data.table(context)?;
     lkdl_data::write(&args.out, &table, args.format_out, context.force)
@@ -55,4 +70,27 @@ pub fn run(args: &ConvertArgs, context: &Context) -> Result<(), Failure> {
     let (samples, features, out) = (report.samples, report.features, args.out.display());
     context.note(format_args!("{samples} samples of {features} features in {out}"));
     Ok(())
+}
+
+/// Writes to the standard output, which then holds the table and nothing else.
+fn stream(args: &ConvertArgs, context: &Context) -> Result<(), Failure> {
+    if context.json {
+        let message = "--json reports on stdout, where the table goes; name a file to write";
+        return Err(Failure::usage(message));
+    }
+    let format = args.format_out.unwrap_or(Format::Csv);
+    if matches!(format, Format::Idx | Format::Images) || !format.is_written() {
+        let message = format!(
+            "{format} is not written to stdout; name a file, or say \
+                               --format-out csv, tsv, svmlight, npy, npz, mat or parquet"
+        );
+        return Err(Failure::usage(message));
+    }
+    let table = args.data.table(context)?;
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    lkdl_data::write_to(&mut out, &table, format).map_err(|error| match error {
+        DataError::Output { source } => Failure::stdout(&source),
+        other => Failure::writing(other),
+    })?;
+    out.flush().map_err(|error| Failure::stdout(&error))
 }

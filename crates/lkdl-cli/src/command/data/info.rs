@@ -7,6 +7,9 @@ use crate::table::{Align, Table};
 use clap::Args;
 use serde::Serialize;
 
+/// Names of features that are shown before the last.
+const MAX_NAMES: usize = 5;
+
 /// Describe a set or a file: shape, classes, values, checksum
 #[derive(Debug, Args)]
 #[command(after_help = DATA_HELP)]
@@ -21,6 +24,10 @@ struct Info {
     data: String,
     samples: usize,
     features: usize,
+    /// What the source calls them, if it does.
+    feature_names: Option<Vec<String>>,
+    /// Rows and columns, if the samples are images.
+    image_shape: Option<(usize, usize)>,
     /// Absent where there are no labels.
     classes: Option<Vec<Class>>,
     lowest: f64,
@@ -80,6 +87,8 @@ impl Info {
             data,
             samples: n,
             features: p,
+            feature_names: table.feature_names.clone(),
+            image_shape: table.image_shape,
             classes,
             lowest,
             highest,
@@ -98,6 +107,12 @@ impl Info {
         text += &line("samples", self.samples.to_string());
         text +=
             &line("features", format!("{} ({} constant)", self.features, self.constant_features));
+        if let Some(names) = &self.feature_names {
+            text += &line("names", shown(names));
+        }
+        if let Some((rows, columns)) = self.image_shape {
+            text += &line("images", format!("{rows} x {columns}"));
+        }
         text += &line(
             "classes",
             match classes.len() {
@@ -126,6 +141,16 @@ impl Info {
     }
 }
 
+/// The first names and the last.
+fn shown(names: &[String]) -> String {
+    match names {
+        [first @ .., last] if first.len() > MAX_NAMES => {
+            format!("{}, …, {last}", first[..MAX_NAMES].join(", "))
+        }
+        _ => names.join(", "),
+    }
+}
+
 /// Reads and describes.
 pub fn run(args: &InfoArgs, context: &Context) -> Result<(), Failure> {
     let table = args.data.table(context)?;
@@ -144,6 +169,8 @@ mod tests {
         let info = Info::of(&table, "digits".into());
         assert_eq!((info.samples, info.features), (1797, 64));
         assert_eq!((info.lowest, info.highest), (0.0, 16.0));
+        assert_eq!((&info.feature_names, info.image_shape), (&None, Some((8, 8))));
+        assert!(info.text().contains("images    8 x 8\n"));
         assert_eq!(info.mean, 561_718.0 / (1797.0 * 64.0));
         // pixels 0, 32 and 39 are blank in every digit
         assert_eq!((info.constant_features, info.zero_samples), (3, 0));
@@ -161,8 +188,13 @@ mod tests {
         assert_eq!((info.lowest, info.highest, info.constant_features), (-3.0, 2.0, 0));
         assert!(info.text().ends_with("a            2     66.7\nb            1     33.3\n"));
         let table = lkdl_data::Table::new("t", samples, None).unwrap();
+        let feature_names = Some(vec!["u".to_string(), "v".into()]);
+        let table = lkdl_data::Table { feature_names, ..table };
         let info = Info::of(&table, "t".into());
         assert_eq!(info.classes, None);
         assert!(info.text().contains("no labels"));
+        assert!(info.text().contains("names     u, v\n"));
+        let names: Vec<String> = (0..9).map(|t| format!("n{t}")).collect();
+        assert_eq!(shown(&names), "n0, n1, n2, n3, n4, …, n8");
     }
 }

@@ -1,7 +1,7 @@
 //! Invariants of ALGORITHMS part 6 (FDDL), against the definitions written out.
 
 use super::codes::{Stopping, minimize};
-use super::layout::Layout;
+use super::layout::{Layout, Run};
 use super::objective::{Objective, Point, Weights};
 use super::sweep::update;
 use super::*;
@@ -28,7 +28,7 @@ fn problem() -> (Mat<f64>, Mat<f64>, Layout) {
 
 fn cut<T: Real>(layout: &Layout, gamma: &Mat<T>) -> Vec<Mat<T>> {
     let run =
-        |run: &super::layout::Run| gamma.subcols(run.columns.start, run.columns.len()).to_owned();
+        |run: &Run| gamma.subcols(run.columns.start, run.columns.len()).to_owned();
     layout.runs.iter().map(run).collect()
 }
 

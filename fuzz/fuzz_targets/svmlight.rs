@@ -1,0 +1,8 @@
+//! LIBSVM text.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use lkdl_data::Format;
+use lkdl_fuzz::read_as;
+
+fuzz_target!(|data: &[u8]| read_as("t.svm", Format::Svmlight, data));
