@@ -38,7 +38,7 @@ fn json_has_every_result_and_files_are_written() {
     assert!(json["version"].is_string());
 
     let results = json["results"].as_array().unwrap();
-    assert_eq!(results.len(), 2 * (5 + 4));
+    assert_eq!(results.len(), 3 * (5 + 4));
     let keys =
         ["accuracy_mean", "accuracy_std", "corruption", "level", "method", "runs", "seconds"];
     for row in results {
@@ -56,7 +56,7 @@ fn json_has_every_result_and_files_are_written() {
         });
         row.unwrap()["accuracy_mean"].as_f64().unwrap()
     };
-    for method in ["LKDL", "linear K-SVD"] {
+    for method in ["LKDL", "linear K-SVD", "kernel K-SVD"] {
         assert!(accuracy(method, "noise", 0.0) > 0.95);
         assert_eq!(accuracy(method, "noise", 0.0), accuracy(method, "missing", 0.0));
     }

@@ -1,4 +1,4 @@
-//! The page of `lkdl demo`: linear K-SVD against LKDL on corrupted digits.
+//! The page of `lkdl demo`: LKDL, linear and exact kernel K-SVD on corrupted digits.
 //!
 //! [`DemoReport`] holds finished numbers; [`DemoReport::to_html`] is the page, [`DemoReport::svgs`]
 //! the same plots as files, and its serialised form all numbers without the pictures' pixels.
@@ -36,7 +36,7 @@ pub struct ResultRow {
     pub seconds: f64,
 }
 
-/// The same for another number of atoms per code.
+/// The same for another number of atoms per code, for methods that were tried with several.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SparsityRow {
     /// q, the atoms per code.
@@ -149,7 +149,8 @@ pub struct DemoReport {
     pub attribution: String,
     /// SHA-256 of the data.
     pub dataset_checksum: String,
-    /// Names of the methods: first the one that is shown, then what it is compared with.
+    /// Names of the methods: first the one that is shown, then what it is held against, then
+    /// others.
     pub methods: Vec<String>,
     /// Everything that was chosen, in words; a serialised form needs numbers.
     #[serde(skip)]
@@ -256,7 +257,7 @@ impl DemoReport {
                 x_label: "atoms per code, q".into(),
                 y_label: ACCURACY.into(),
                 y_limits: None,
-                series: self.methods.iter().map(series).collect(),
+                series: self.methods.iter().map(series).filter(|s| !s.points.is_empty()).collect(),
             }
         };
         conditions.into_iter().enumerate().map(chart).collect()

@@ -199,7 +199,7 @@ fn fit_and_save<T: Element>(
         stages,
         n_landmarks: n_landmarks(&model),
         rank: classifier.n_features(),
-        n_atoms: n_atoms(classifier),
+        n_atoms: classifier.n_atoms(),
         errors: last_errors(classifier),
         warnings,
     })
@@ -302,7 +302,7 @@ fn outcome<T: Element>(
 /// What training made, as far as the method has it.
 fn learned<T: Element>(classifier: &Classifier<T>) -> String {
     let mut parts = vec![counted(classifier.n_classes(), "class")];
-    let atoms = n_atoms(classifier);
+    let atoms = classifier.n_atoms();
     if let (Some(least), Some(most)) = (atoms.iter().min(), atoms.iter().max()) {
         let range = if least < most { format!("{least} to {most}") } else { most.to_string() };
         parts.push(if *most == 1 { "1 atom each".into() } else { format!("{range} atoms each") });
@@ -315,12 +315,6 @@ fn learned<T: Element>(classifier: &Classifier<T>) -> String {
         parts.push(format!("relative error {:.3}", Spread::of(&errors).mean));
     }
     parts.join(", ")
-}
-
-/// Atoms of each class, where the method has such.
-fn n_atoms<T: Element>(classifier: &Classifier<T>) -> Vec<usize> {
-    let atoms = classifier.class_atoms().unwrap_or_default();
-    atoms.iter().map(|atoms| atoms.ncols()).collect()
 }
 
 /// The relative error each history ends with.

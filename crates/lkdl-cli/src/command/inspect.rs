@@ -133,15 +133,15 @@ fn report<'a, T: Element>(args: &InspectArgs, model: &'a SavedModel<T>) -> Repor
         }
         FeatureMap::Fourier(_) => ("fourier", None, None),
         FeatureMap::Fastfood(_) => ("fastfood", None, None),
-        _ => ("none", None, None),
+        _ => ("none", pipeline.classifier().kernel().map(ToString::to_string), None),
     };
     let classifier = pipeline.classifier();
-    let atoms = classifier.class_atoms();
+    let n_atoms = classifier.n_atoms();
     let class = |(l, name): (usize, &String)| {
         let history = model.history.get(l).cloned().unwrap_or_default();
         ClassFacts {
             name: name.clone(),
-            n_atoms: atoms.as_ref().and_then(|atoms| atoms.get(l)).map(|atoms| atoms.ncols()),
+            n_atoms: n_atoms.get(l).copied(),
             iterations: history.errors.len(),
             error: history.errors.last().copied(),
             stop: history.stop,
@@ -177,10 +177,8 @@ fn facts(report: &Report<'_>) -> Vec<(String, String)> {
         ("preparation", report.preparation.clone()),
         ("map", report.map.into()),
     ];
-    if let (Some(kernel), Some(n_landmarks)) = (&report.kernel, report.n_landmarks) {
-        facts.push(("kernel", kernel.clone()));
-        facts.push(("landmarks", n_landmarks.to_string()));
-    }
+    facts.extend(report.kernel.clone().map(|kernel| ("kernel", kernel)));
+    facts.extend(report.n_landmarks.map(|count| ("landmarks", count.to_string())));
     let data = &report.card.data;
     facts.extend([
         ("features", report.n_features.to_string()),

@@ -20,15 +20,74 @@ pub struct Chosen {
 enum For {
     Methods(&'static [Method]),
     Maps(&'static [MapName]),
+    /// Kernels that can be any: of Nyström, or of a method in the kernel's space.
+    AnyKernel,
     Kernels(&'static [KernelName]),
 }
 
 const NYSTROEM: For = For::Maps(&[MapName::Nystroem]);
+const FDDL: For = For::Methods(&[Method::Fddl, Method::FddlSimplified]);
+/// A dictionary for each class, from codes of so many atoms.
+const CLASS_LEARNERS: [Method; 4] =
+    [Method::Ksvd, Method::Mod, Method::KernelKsvd, Method::KernelMod];
+/// All that learn atoms.
+const LEARNERS: [Method; 9] = [
+    Method::Ksvd,
+    Method::Mod,
+    Method::LcKsvd1,
+    Method::LcKsvd2,
+    Method::DKsvd,
+    Method::Fddl,
+    Method::FddlSimplified,
+    Method::KernelKsvd,
+    Method::KernelMod,
+];
+/// All whose codes have so many atoms at most.
+const SPARSE: [Method; 9] = [
+    Method::Ksvd,
+    Method::Mod,
+    Method::LcKsvd1,
+    Method::LcKsvd2,
+    Method::DKsvd,
+    Method::Src,
+    Method::KernelKsvd,
+    Method::KernelMod,
+    Method::KernelSrc,
+];
+
+impl Method {
+    /// Whether a flag that is for some methods is for this one.
+    pub fn takes(self, flag: &str) -> bool {
+        let rule = RULES.iter().find(|(known, _)| *known == flag);
+        !matches!(rule, Some((_, For::Methods(methods))) if !methods.contains(&self))
+    }
+}
 
 /// Flags that are not for everything.
-const RULES: [(&str, For); 12] = [
-    ("exact-update", For::Methods(&[Method::Ksvd])),
-    ("normalized", NYSTROEM),
+const RULES: [(&str, For); 24] = [
+    ("exact-update", For::Methods(&[Method::Ksvd, Method::KernelKsvd])),
+    ("atoms", For::Methods(&LEARNERS)),
+    ("iters", For::Methods(&LEARNERS)),
+    ("tol", For::Methods(&CLASS_LEARNERS)),
+    ("learning-sparsity", For::Methods(&CLASS_LEARNERS)),
+    ("sparsity", For::Methods(&SPARSE)),
+    ("sqrt-alpha", For::Methods(&[Method::LcKsvd1, Method::LcKsvd2])),
+    ("sqrt-beta", For::Methods(&[Method::LcKsvd2, Method::DKsvd])),
+    ("lambda1", FDDL),
+    ("lambda2", FDDL),
+    ("rule", FDDL),
+    ("lasso", For::Methods(&[Method::Src, Method::KernelSrc])),
+    (
+        "compat",
+        For::Methods(&[
+            Method::KernelKsvd,
+            Method::LcKsvd1,
+            Method::LcKsvd2,
+            Method::DKsvd,
+            Method::FddlSimplified,
+        ]),
+    ),
+    ("normalized", For::AnyKernel),
     ("sampler", NYSTROEM),
     ("landmarks", NYSTROEM),
     ("variant", NYSTROEM),
@@ -56,15 +115,22 @@ impl Chosen {
             Some((_, For::Methods(methods))) if !methods.contains(&self.method) => {
                 refused(format!("--method {}", name(&self.method)), any("--method", methods))
             }
+            Some((_, For::AnyKernel)) if !self.has_any_kernel() => {
+                refused(format!("--map {}", name(&self.map)), "--map nystroem".into())
+            }
+            Some((_, For::Maps(_))) if self.method.is_exact() => {
+                let with = format!("--method {}, which has no map", name(&self.method));
+                refused(with, "--map nystroem with another method".into())
+            }
             Some((_, For::Maps(maps))) if !maps.contains(&self.map) => {
                 refused(format!("--map {}", name(&self.map)), any("--map", maps))
             }
             Some((_, For::Kernels(kernels))) => match &self.kernel {
                 Some(kernel) if kernels.contains(kernel) => Ok(()),
                 Some(kernel) => {
-                    let origin = match (self.map, self.kernel_is_said) {
-                        (MapName::Nystroem, true) => "",
-                        (MapName::Nystroem, false) => ", which suits these data",
+                    let origin = match (self.has_any_kernel(), self.kernel_is_said) {
+                        (true, true) => "",
+                        (true, false) => ", which suits these data",
                         _ => ", the one of random features",
                     };
                     let with = format!("--kernel {}{origin}", name(kernel));
@@ -74,6 +140,24 @@ impl Chosen {
             },
             _ => Ok(()),
         }
+    }
+
+    /// Whether the kernel can be any.
+    fn has_any_kernel(&self) -> bool {
+        self.map == MapName::Nystroem || self.method.is_exact()
+    }
+
+    /// `--map` itself: a method in the kernel's space maps nothing.
+    pub fn check_map(&self) -> Result<(), Failure> {
+        if !self.method.is_exact() || self.map == MapName::None {
+            return Ok(());
+        }
+        Err(Failure::usage(format!(
+            "--map {} does not go with --method {}, which works in the kernel's space itself; leave \
+             --map, or choose another method",
+            name(&self.map),
+            name(&self.method)
+        )))
     }
 
     /// `--kernel` itself: random features are of the Gaussian kernel, and no map has no kernel.

@@ -1,5 +1,6 @@
 //! The flags that describe a method, shared by every command that trains one.
 
+use super::own::OwnFlags;
 use super::values::{Bytes, Count, Width, indefinite, landmarks, variant};
 use clap::{Args, ValueEnum};
 use lkdl::map::{Indefinite, Variant};
@@ -10,7 +11,7 @@ use lkdl::sampling::{LandmarkCount, Sampler};
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Method")]
 pub struct MethodFlags {
-    /// How the dictionary of each class is learned
+    /// What is learned from virtual samples, or from the samples themselves with --map none
     #[arg(long, value_enum, default_value_t = Method::Ksvd)]
     pub method: Method,
     /// How samples become virtual samples; `none` gives the linear method [default: nystroem, or
@@ -31,13 +32,13 @@ pub struct MethodFlags {
     /// Atoms per code while dictionaries are learned [default: --sparsity, or 5 where that is auto]
     #[arg(long, value_name = "Q")]
     pub learning_sparsity: Option<usize>,
-    /// Iterations at most
-    #[arg(long, value_name = "T", default_value_t = 10)]
-    pub iters: usize,
-    /// Stop earlier when the error falls by less than this share; 0 never
-    #[arg(long, value_name = "X", default_value_t = 1e-4)]
-    pub tol: f64,
-    /// Refit atoms by their leading singular pair, not by one power step (K-SVD)
+    /// Iterations at most [default: 10; 50 for lc-ksvd1, lc-ksvd2 and d-ksvd; 5 for fddl]
+    #[arg(long, value_name = "T")]
+    pub iters: Option<usize>,
+    /// Stop earlier when the error falls by less than this share; 0 never [default: 0.0001]
+    #[arg(long, value_name = "X")]
+    pub tol: Option<f64>,
+    /// Refit atoms by their leading singular pair, not by one power step (ksvd, kernel-ksvd)
     #[arg(long)]
     pub exact_update: bool,
     /// Precision of the arithmetic
@@ -49,6 +50,9 @@ pub struct MethodFlags {
     /// Kernel, landmarks and rank.
     #[command(flatten)]
     pub kernel: KernelFlags,
+    /// What only some methods have.
+    #[command(flatten)]
+    pub own: OwnFlags,
 }
 
 /// The kernel and its approximation.
@@ -126,13 +130,43 @@ fn sampler() -> impl clap::builder::TypedValueParser<Value = Sampler> {
         .try_map(|name: String| name.parse::<Sampler>())
 }
 
-/// A learner.
+/// What is learned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Method {
-    /// K-SVD, one atom at a time
+    /// A dictionary for each class by K-SVD, one atom at a time
     Ksvd,
-    /// The method of optimal directions, all atoms at once
+    /// A dictionary for each class by the method of optimal directions, all atoms at once
     Mod,
+    /// LC-KSVD1: one dictionary whose codes are alike within a class
+    LcKsvd1,
+    /// LC-KSVD2: and tell the classes apart linearly
+    LcKsvd2,
+    /// D-KSVD: one dictionary whose codes tell the classes apart linearly
+    DKsvd,
+    /// FDDL: dictionaries of all classes, told apart by residuals and codes
+    Fddl,
+    /// FDDL class by class, the form behind the published numbers
+    FddlSimplified,
+    /// SRC: a sample is represented by all training samples
+    Src,
+    /// Kernel K-SVD for each class, exactly (no map; n^2 memory per class)
+    KernelKsvd,
+    /// Kernel MOD for each class, exactly (no map; n^2 memory per class)
+    KernelMod,
+    /// SRC in the kernel's space, exactly (no map; N^2 memory)
+    KernelSrc,
+}
+
+impl Method {
+    /// Whether it works in the kernel's own space, so that there is nothing to map.
+    pub fn is_exact(self) -> bool {
+        matches!(self, Self::KernelKsvd | Self::KernelMod | Self::KernelSrc)
+    }
+
+    /// Whether it learns a dictionary for each class by a linear learner.
+    pub fn has_class_dictionaries(self) -> bool {
+        matches!(self, Self::Ksvd | Self::Mod)
+    }
 }
 
 /// A map.
@@ -141,6 +175,7 @@ pub enum MapName {
     /// Nyström: any kernel, from landmarks
     Nystroem,
     /// Random Fourier features of the Gaussian kernel
+    #[value(alias = "rff")]
     Fourier,
     /// Fastfood features of the Gaussian kernel
     Fastfood,

@@ -161,7 +161,9 @@ fn outcomes<T: Element>(
         let draft = Draft { map, sparsity: None };
         let recipe = flags.follow(draft, train.as_ref(), &train_labels, seed)?;
         let model = recipe.params.fit(train.as_ref(), &train_labels)?;
-        let Classifier::ClassDictionaries(rule) = model.classifier();
+        let Classifier::ClassDictionaries(rule) = model.classifier() else {
+            return Err(Failure::run("only class dictionaries have a path of sparsities"));
+        };
         let most = rule.learned().iter().map(|class| class.dictionary.ncols()).max().unwrap_or(1);
         let test = model.transform(part(samples, &split.test).as_ref())?;
         let path = rule.sparsity_path(test.as_ref(), most.min(MAX_SPARSITY))?;

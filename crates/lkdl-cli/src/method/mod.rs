@@ -4,6 +4,7 @@ mod applies;
 mod flags;
 mod held_out;
 mod kind;
+mod own;
 mod recipe;
 mod settings;
 mod trainer;

@@ -6,12 +6,12 @@ use super::applies::Chosen;
 use super::flags::{KernelName, MapName, Method, MethodFlags};
 use super::held_out;
 use super::kind::{Kind, thinned};
+use super::own::Common;
 use super::settings::{Resolved, Settings, Sizes, settings};
 use super::trainer::Trainer;
 use super::values::{Count, Width};
 use crate::failure::Failure;
 use faer::MatRef;
-use lkdl::dictionary::AtomUpdate;
 use lkdl::map::fastfood::FastfoodParams;
 use lkdl::map::fourier::FourierParams;
 use lkdl::prelude::*;
@@ -25,6 +25,10 @@ const SMALL_CLASS: usize = 50;
 const RANDOM_FEATURES: usize = 512;
 /// The paper's sparsity for kernel dictionaries.
 pub const USUAL_SPARSITY: usize = 5;
+/// The paper's sparsity for codes over the atoms of all classes.
+const SHARED_SPARSITY: usize = 30;
+/// An iteration that gains less than this share has little left to gain.
+const USUAL_TOL: f64 = 1e-4;
 /// The paper's degree.
 const USUAL_DEGREE: f64 = 2.0;
 
@@ -89,7 +93,8 @@ impl MethodFlags {
     ) -> Result<Recipe<T>, Failure> {
         let maps = self.maps();
         let usual = Draft { map: maps[0], sparsity: None };
-        let verdict = held_out::judge(self, maps, samples, labels, seed);
+        let open = self.method.has_class_dictionaries();
+        let verdict = open.then(|| held_out::judge(self, maps, samples, labels, seed)).flatten();
         let draft = verdict.as_ref().map_or(usual, |verdict| verdict.draft);
         let recipe = self.follow(draft, samples, labels, seed)?;
         let setting = |flag: &str| recipe.settings.get(flag).map_or("", String::as_str);
@@ -102,6 +107,7 @@ impl MethodFlags {
     /// The map that was said, or those that are open, the usual one first.
     fn maps(&self) -> &'static [MapName] {
         match self.map {
+            None if self.method.is_exact() => &[MapName::None],
             Some(MapName::Nystroem) => &[MapName::Nystroem],
             Some(MapName::Fourier) => &[MapName::Fourier],
             Some(MapName::Fastfood) => &[MapName::Fastfood],
@@ -135,13 +141,30 @@ impl MethodFlags {
         let prepare = self.preparation(kind, chosen.kernel);
         let prepared = prepare.fit(look.as_ref())?.apply_in_place(look)?.samples;
         let map = self.map_params(&chosen, prepared.as_ref(), seed)?;
-        let sizes = self.sizes(draft, &class_sizes(labels));
+        let kernel = match chosen.kernel {
+            Some(kernel) if self.method.is_exact() => {
+                Some(self.kernel(kernel, prepared.as_ref(), seed)?)
+            }
+            _ => None,
+        };
+        let class_sizes = class_sizes(labels);
+        let sizes = self.sizes(draft, &class_sizes);
         let memory = self.memory.map(|bytes| bytes.0).or_else(usual_budget);
         let settings = {
-            let (map_name, prepare, map) = (draft.map, &prepare, &map);
-            settings(self, &Resolved { map_name, prepare, map, sizes, memory, seed })
+            let (map_name, prepare, map, kernel) = (draft.map, &prepare, &map, kernel.as_ref());
+            settings(self, &Resolved { map_name, prepare, map, kernel, sizes, memory, seed })
         };
-        let method = self.trainer::<T>(sizes, seed);
+        let common = Common {
+            sizes,
+            n_classes: class_sizes.len(),
+            iters: self.iters,
+            tol: self.tol.unwrap_or(USUAL_TOL),
+            exact_update: self.exact_update,
+            kernel,
+            memory,
+            seed,
+        };
+        let method = self.own.trainer::<T>(self.method, &common);
         Ok(Recipe { params: LkdlParams { prepare, map, method, memory }, settings, chosen: None })
     }
 
@@ -153,6 +176,9 @@ impl MethodFlags {
     /// What flags depend on.
     fn chosen(&self, map: MapName, kind: Kind) -> Chosen {
         let kernel = match map {
+            MapName::None if self.method.is_exact() => {
+                Some(self.kernel.kernel.unwrap_or(kind.kernel()))
+            }
             MapName::None => None,
             MapName::Fourier | MapName::Fastfood => Some(KernelName::Gaussian),
             MapName::Nystroem => Some(self.kernel.kernel.unwrap_or(kind.kernel())),
@@ -163,12 +189,18 @@ impl MethodFlags {
 
     /// Refuses flags that mean nothing beside the others.
     fn check(&self, chosen: &Chosen) -> Result<(), Failure> {
+        chosen.check_map()?;
         chosen.check_kernel(self.kernel.kernel)?;
-        if self.exact_update {
-            chosen.check("exact-update")?;
-        }
-        let given = self.kernel.given();
-        given.iter().filter(|(_, given)| *given).try_for_each(|(flag, _)| chosen.check(flag))
+        let method = [
+            ("exact-update", self.exact_update),
+            ("atoms", self.atoms != Count::Auto),
+            ("sparsity", self.sparsity != Count::Auto),
+            ("learning-sparsity", self.learning_sparsity.is_some()),
+            ("iters", self.iters.is_some()),
+            ("tol", self.tol.is_some()),
+        ];
+        let given = method.into_iter().chain(self.kernel.given()).chain(self.own.given());
+        given.filter(|(_, given)| *given).try_for_each(|(flag, _)| chosen.check(flag))
     }
 
     fn preparation(&self, kind: Kind, kernel: Option<KernelName>) -> PrepareParams {
@@ -188,35 +220,17 @@ impl MethodFlags {
             Count::Auto => suggested_atoms(class_sizes).max(said.unwrap_or(1)),
         };
         // what is said is checked by the engine, what is chosen fits
-        let chosen = |sparsity: usize| sparsity.min(n_atoms).max(1);
-        let sparsity = said.unwrap_or(chosen(draft.sparsity.unwrap_or(USUAL_SPARSITY)));
-        let usual = said.unwrap_or(chosen(USUAL_SPARSITY));
-        Sizes { n_atoms, sparsity, learning: self.learning_sparsity.unwrap_or(usual) }
-    }
-
-    fn trainer<T: Element>(&self, sizes: Sizes, seed: u64) -> Trainer<T> {
-        let (max_iters, tol) = (self.iters, self.tol);
-        let Sizes { n_atoms, sparsity: of_decision, learning: sparsity } = sizes;
-        let learner: Box<dyn Learner<T> + Send> = match self.method {
-            Method::Ksvd => Box::new(KsvdParams {
-                n_atoms,
-                sparsity,
-                max_iters,
-                tol,
-                update: if self.exact_update { AtomUpdate::Exact } else { AtomUpdate::Approximate },
-                seed,
-                ..Default::default()
-            }),
-            Method::Mod => Box::new(ModParams {
-                n_atoms,
-                sparsity,
-                max_iters,
-                tol,
-                seed,
-                ..Default::default()
-            }),
+        let (usual, most) = match self.method {
+            Method::Ksvd | Method::Mod | Method::KernelKsvd | Method::KernelMod => {
+                (USUAL_SPARSITY, n_atoms)
+            }
+            // codes over the atoms of all classes
+            _ => (SHARED_SPARSITY, n_atoms.saturating_mul(class_sizes.len())),
         };
-        Trainer::ClassDictionaries(ClassDictionariesParams { learner, sparsity: of_decision })
+        let chosen = |sparsity: usize| sparsity.min(most).max(1);
+        let sparsity = said.unwrap_or(chosen(draft.sparsity.unwrap_or(usual)));
+        let usual = said.unwrap_or(chosen(usual));
+        Sizes { n_atoms, sparsity, learning: self.learning_sparsity.unwrap_or(usual) }
     }
 
     fn map_params<T: Real>(

@@ -26,6 +26,8 @@ pub struct Resolved<'a> {
     pub map_name: MapName,
     pub prepare: &'a PrepareParams,
     pub map: &'a MapParams,
+    /// Of a method that works in the kernel's space.
+    pub kernel: Option<&'a Kernel>,
     pub sizes: Sizes,
     pub memory: Option<u64>,
     pub seed: u64,
@@ -40,12 +42,7 @@ pub fn settings(flags: &MethodFlags, chosen: &Resolved<'_>) -> Settings {
     put("method", name(&flags.method));
     put("map", name(&chosen.map_name));
     put("prepare", chosen.prepare.to_string());
-    put("atoms", chosen.sizes.n_atoms.to_string());
-    put("sparsity", chosen.sizes.sparsity.to_string());
-    put("learning-sparsity", chosen.sizes.learning.to_string());
-    put("iters", flags.iters.to_string());
-    put("tol", flags.tol.to_string());
-    put("exact-update", flags.exact_update.to_string());
+    method_settings(flags, chosen, &mut put);
     put("precision", name(&flags.precision));
     put("seed", chosen.seed.to_string());
     if let Some(bytes) = chosen.memory {
@@ -60,7 +57,47 @@ pub fn settings(flags: &MethodFlags, chosen: &Resolved<'_>) -> Settings {
         }
         _ => {}
     }
+    if let Some(kernel) = chosen.kernel {
+        kernel_settings(kernel, &mut put);
+    }
     settings
+}
+
+/// What the method takes, and its own flags where they were given.
+fn method_settings(flags: &MethodFlags, chosen: &Resolved<'_>, put: &mut impl FnMut(&str, String)) {
+    let Sizes { n_atoms, sparsity, learning } = chosen.sizes;
+    let own = &flags.own;
+    let numbers = [
+        ("sqrt-alpha", own.sqrt_alpha),
+        ("sqrt-beta", own.sqrt_beta),
+        ("lambda1", own.lambda1),
+        ("lambda2", own.lambda2),
+        ("lasso", own.lasso),
+        ("tol", flags.tol),
+    ];
+    for (flag, value) in numbers {
+        if let Some(value) = value {
+            put(flag, value.to_string());
+        }
+    }
+    let counts = [
+        ("atoms", Some(n_atoms)),
+        ("sparsity", own.lasso.is_none().then_some(sparsity)),
+        ("learning-sparsity", Some(learning)),
+        ("iters", flags.iters),
+    ];
+    for (flag, value) in counts {
+        if let Some(value) = value.filter(|_| flags.method.takes(flag)) {
+            put(flag, value.to_string());
+        }
+    }
+    let switches = [("exact-update", flags.exact_update), ("compat", own.compat)];
+    for (flag, _) in switches.into_iter().filter(|(_, given)| *given) {
+        put(flag, "true".to_string());
+    }
+    if let Some(rule) = &own.rule {
+        put("rule", name(rule));
+    }
 }
 
 fn map_settings(map: &NystroemParams, put: &mut impl FnMut(&str, String)) {

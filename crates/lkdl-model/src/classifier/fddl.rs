@@ -98,10 +98,7 @@ impl<T: Element> Part<T> for Fddl<T> {
             objectives: objectives.clone(),
             n_vanished: *n_vanished,
         };
-        Ok(MethodRecord {
-            parameters: put_parameters(&parameters)?,
-            ..MethodRecord::default()
-        })
+        Ok(MethodRecord { parameters: put_parameters(&parameters)?, ..MethodRecord::default() })
     }
 }
 

@@ -53,10 +53,7 @@ impl<T: Element> Part<T> for KernelDictionaries<T> {
     fn put(&self, tensors: &mut Tensors) -> Result<MethodRecord, ModelError> {
         for (l, class) in self.classes().iter().enumerate() {
             tensors.put_matrix(format!("samples.{l}"), class.samples());
-            tensors.put_matrix(
-                format!("atom_weights.{l}"),
-                class.learned().atom_weights.as_ref(),
-            );
+            tensors.put_matrix(format!("atom_weights.{l}"), class.learned().atom_weights.as_ref());
         }
         Ok(MethodRecord {
             sparsity: Some(self.sparsity()),

@@ -1,8 +1,6 @@
 //! Kernel SRC: `samples`, N × p, all training samples, one per row; `sample_classes`, N.
 
-use super::{
-    CodingParameters, KernelParameters, Part, counts, parameters, put_parameters,
-};
+use super::{CodingParameters, KernelParameters, Part, counts, parameters, put_parameters};
 use crate::card::{ClassHistory, KernelRecord, MethodRecord};
 use crate::element::Element;
 use crate::error::ModelError;

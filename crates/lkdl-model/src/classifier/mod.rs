@@ -18,9 +18,7 @@ use crate::element::Element;
 use crate::error::ModelError;
 use crate::tensors::{Source, Tensors};
 use faer::MatRef;
-use lkdl::classify::{
-    ClassDictionaries, Classify, Fddl, LcKsvd, Predictions, Src, SrcCoding,
-};
+use lkdl::classify::{ClassDictionaries, Classify, Fddl, LcKsvd, Predictions, Src, SrcCoding};
 use lkdl::exact::{KernelDictionaries, KernelSrc};
 use lkdl::{Kernel, LkdlError, Warning};
 use serde::de::DeserializeOwned;
@@ -223,9 +221,7 @@ impl From<CodingParameters> for SrcCoding {
 }
 
 /// Parameters as the entries of a record.
-fn put_parameters(
-    parameters: &impl Serialize,
-) -> Result<BTreeMap<String, Value>, ModelError> {
+fn put_parameters(parameters: &impl Serialize) -> Result<BTreeMap<String, Value>, ModelError> {
     match serde_json::to_value(parameters) {
         Ok(Value::Object(entries)) => Ok(entries.into_iter().collect()),
         other => Err(ModelError::Unsaveable {

@@ -72,8 +72,8 @@ fn headline(report: &DemoReport) -> String {
         return report.dataset.clone();
     };
     format!(
-        "With {level}, {} still recognises {:.0}\u{a0}% of the digits, {} {:.0}\u{a0}%. Both learned from clean \
-         samples, with the same number of atoms and the same sparsity; the kernel map is all that \
+        "With {level}, {} still recognises {:.0}\u{a0}% of the digits, {} {:.0}\u{a0}%. All learned from clean \
+         samples, with the same number of atoms and the same sparsity; the kernel is all that \
          differs.",
         ours.method,
         100.0 * ours.accuracy_mean,
@@ -195,7 +195,7 @@ fn residuals(report: &DemoReport) -> Result<Markup, ReportError> {
             p {
                 "Every class has a dictionary. Each represents the sample by a few of its atoms, "
                 "and the class that leaves least of it wins: the shortest bar, in colour. Shown "
-                "are the first test samples that only one of the methods recognises."
+                "are the first test samples that only one of the two methods recognises."
             }
             @for (title, image, figures) in &shown {
                 div.example { (image) h3 { (title) } }

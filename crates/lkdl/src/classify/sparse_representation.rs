@@ -63,17 +63,16 @@
 //! # Ok::<(), LkdlError>(())
 //! ```
 
-use super::class_dictionaries::in_class;
-use super::{Classify, Predictions, Train, class_members, join_blocks};
+use super::{Classify, Predictions, Train, class_members, in_class, join_blocks};
 use crate::error::{LkdlError, Warning};
 use crate::matrix::{
     BLOCK, Columns, Contiguous, check_samples, check_size, col, column_sq_norms, columns_of,
     map_blocks, matrix_bytes,
 };
 use crate::pursuit::lasso::{LassoParams, Penalty};
-use crate::pursuit::{BatchOmp, Codes, OmpParams, Target, check_range, exact_sq_residual};
+use crate::pursuit::{BatchOmp, Codes, OmpParams, Target, check_range, exact_sq_residual, is_unit};
 use crate::real::Real;
-use crate::vector::{normalize, padded};
+use crate::vector::{norm_sq, normalize, padded};
 use faer::{Mat, MatRef};
 use std::ops::Range;
 
@@ -205,7 +204,9 @@ impl<T: Real> Src<T> {
         check_range::<T>(&column_sq_norms(columns_of(&dictionary)))?;
         let mut is_zero = Vec::with_capacity(dictionary.ncols());
         for j in 0..dictionary.ncols() {
-            is_zero.push(normalize(dictionary.col_as_slice_mut(j)) == 0.0);
+            let atom = dictionary.col_as_slice_mut(j);
+            // What is unit already stays bit for bit: a model from a file is the model saved.
+            is_zero.push(!is_unit::<T>(norm_sq(atom)) && normalize(atom) == 0.0);
         }
         for (class, members) in members.iter().enumerate() {
             if members.iter().all(|&j| is_zero[j]) {

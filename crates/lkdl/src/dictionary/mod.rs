@@ -98,7 +98,7 @@ impl<T: Real, L: Learner<T> + ?Sized> Learner<T> for Box<L> {
     }
 }
 
-/// E, D and Dᵀ, three Gram matrices and the codes of a learner that alternates coding and update.
+/// E, D, Gram matrices and the codes of a learner that alternates coding and update.
 fn alternating_bytes<T: Real>(
     n_features: usize,
     n_samples: usize,
@@ -107,7 +107,7 @@ fn alternating_bytes<T: Real>(
 ) -> u64 {
     let entry = (size_of::<T>() + size_of::<u32>() + 2 * size_of::<usize>()) as u64;
     matrix_bytes::<T>(n_features, n_samples)
-        + 3 * matrix_bytes::<T>(n_features, n_atoms)
+        + 2 * matrix_bytes::<T>(n_features, n_atoms)
         + 3 * matrix_bytes::<T>(n_atoms, n_atoms)
         + matrix_bytes::<T>(n_atoms, BLOCK)
         + matrix_bytes::<u8>(n_samples, sparsity) * entry

@@ -24,10 +24,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Atoms whose squared norm is this many ε from 1 count as unit: coding them needs no rescaling.
 const UNIT_NORM_SLACK: f64 = 256.0;
 
+/// Whether an atom of this squared norm is unit, to rounding.
+pub(crate) fn is_unit<T: Real>(sq_norm: f64) -> bool {
+    (sq_norm - 1.0).abs() <= UNIT_NORM_SLACK * T::EPS
+}
+
 /// Whether atoms of these squared norms are all unit or zero.
 fn all_unit<T: Real>(sq_norms: &[f64]) -> bool {
-    let slack = UNIT_NORM_SLACK * T::EPS;
-    sq_norms.iter().all(|&v| v == 0.0 || (v - 1.0).abs() <= slack)
+    sq_norms.iter().all(|&v| v == 0.0 || is_unit::<T>(v))
 }
 
 /// A dictionary made ready for Batch-OMP: its atoms and their Gram matrix G = DᵀD.
@@ -38,8 +42,6 @@ fn all_unit<T: Real>(sq_norms: &[f64]) -> bool {
 pub struct BatchOmp<T: Real> {
     /// Unit atoms (zero ones left zero).
     atoms: Mat<T>,
-    /// Dᵀ: as the left operand of a product it needs no rearranging, block after block.
-    transposed: Mat<T>,
     gram: PaddedGram<T>,
     /// ‖d_i‖ of the atoms as given; empty if all were unit.
     norms: Vec<f64>,
@@ -94,8 +96,7 @@ impl<T: Real> BatchOmp<T> {
 
     /// For unit (or zero) atoms whose G is at hand.
     pub(crate) fn with_gram(atoms: Mat<T>, G: Mat<T>) -> Self {
-        let transposed = atoms.transpose().to_owned();
-        Self { atoms, transposed, gram: PaddedGram::new(G.as_ref()), norms: Vec::new() }
+        Self { atoms, gram: PaddedGram::new(G.as_ref()), norms: Vec::new() }
     }
 
     /// The unit atoms back.
@@ -247,7 +248,7 @@ impl<T: Real> Scratch<T> {
         let padding = self.alpha.nrows() - m;
         self.alpha.as_mut().submatrix_mut(m, 0, padding, X.ncols()).fill(T::of(0.0));
         let alpha = self.alpha.as_mut().submatrix_mut(0, 0, m, X.ncols());
-        product_into(alpha, coder.transposed.as_ref(), X.as_dyn_stride());
+        product_into(alpha, coder.atoms.transpose(), X.as_dyn_stride());
     }
 
     /// α given: copied into the first columns of `alpha`.

@@ -22,7 +22,7 @@ mod target;
 
 pub use basis_pursuit::{BasisPursuitEncoded, BasisPursuitParams};
 pub use batch_omp::BatchOmp;
-pub(crate) use batch_omp::{Scratch, encode_products};
+pub(crate) use batch_omp::{Scratch, encode_products, is_unit};
 pub use codes::{Codes, Encoded};
 pub use empirical::EmpiricalMap;
 pub(crate) use entry::{check_range, exact_sq_residual};

@@ -28,7 +28,8 @@ impl Gallery {
         let truth = indices(test);
         let first = |class| truth.iter().position(|label| *label == class);
         let chosen: Vec<usize> = (0..test.n_classes()).filter_map(first).collect();
-        let residuals = residuals(models, test, seed)?;
+        // of the subject and what it is held against; the exact method mostly agrees with the first
+        let residuals = residuals(&models[..models.len().min(2)], test, seed)?;
         let mut gallery = Self { samples: Vec::new(), residuals, atoms: Vec::new() };
         for condition in SHOWN {
             let corrupted = condition.apply(test, seed)?;
@@ -134,12 +135,13 @@ fn atoms(method: Method, model: &Model, test: &Dataset) -> Result<Option<Atoms>,
             "Virtual atoms have no pixels. These are their pre-images: the samples whose images \
              under the kernel map come closest. Their sign means nothing either."
         }
+        Method::Kernel => return Ok(None),
     };
     let mut classes = Vec::new();
-    for (class, learned) in model.classifier().learned().iter().enumerate() {
+    for (class, atoms) in model.classifier().class_atoms().into_iter().flatten().enumerate() {
         let pixels = match model.map() {
-            FeatureMap::Identity => learned.dictionary.clone(),
-            FeatureMap::Nystroem(map) => map.pre_images(learned.dictionary.as_ref())?,
+            FeatureMap::Identity => atoms.to_owned(),
+            FeatureMap::Nystroem(map) => map.pre_images(atoms)?,
             _ => return Ok(None),
         };
         let name = test.class_names.get(class).cloned().unwrap_or_default();

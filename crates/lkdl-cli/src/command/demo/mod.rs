@@ -1,5 +1,5 @@
-//! `lkdl demo`: linear K-SVD against LKDL on the embedded digits, clean and corrupted; a table, and
-//! a page to open in a browser.
+//! `lkdl demo`: LKDL against linear and exact kernel K-SVD on the embedded digits, clean and
+//! corrupted; a table, and a page to open in a browser.
 
 mod experiment;
 mod gallery;
@@ -14,7 +14,7 @@ use lkdl_report::{DemoReport, ReportError};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// Compare with linear K-SVD on handwritten digits: a table and a page
+/// Compare with linear and exact kernel K-SVD on handwritten digits: a table and a page
 #[derive(Debug, Args)]
 #[command(after_help = "Example: lkdl demo && xdg-open lkdl-demo.html")]
 pub struct DemoArgs {
@@ -47,7 +47,7 @@ pub fn run(args: &DemoArgs, context: &Context) -> Result<(), Failure> {
     }
     let experiment = Experiment::new()?;
     let runs = usize::from(args.runs);
-    let bar = context.progress("learning", (runs * Experiment::fits_per_run()) as u64);
+    let bar = context.progress("learning", (runs * experiment.fits_per_run()) as u64);
     let mut records: Vec<Record> = Vec::with_capacity(runs);
     for run in 0..runs as u64 {
         let seed = context.seed.wrapping_add(run);

@@ -27,8 +27,7 @@ fn problem() -> (Mat<f64>, Mat<f64>, Layout) {
 }
 
 fn cut<T: Real>(layout: &Layout, gamma: &Mat<T>) -> Vec<Mat<T>> {
-    let run =
-        |run: &Run| gamma.subcols(run.columns.start, run.columns.len()).to_owned();
+    let run = |run: &Run| gamma.subcols(run.columns.start, run.columns.len()).to_owned();
     layout.runs.iter().map(run).collect()
 }
 
