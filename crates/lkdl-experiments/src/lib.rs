@@ -6,6 +6,7 @@
 //! ```
 
 mod error;
+mod kernel_ksvd;
 mod record;
 mod repeat;
 mod spread;
@@ -37,4 +38,15 @@ pub struct Experiment {
 }
 
 /// All experiments, in the paper's order.
-pub const EXPERIMENTS: &[Experiment] = &[];
+pub const EXPERIMENTS: &[Experiment] = &[
+    Experiment {
+        id: "kernel-ksvd-usps",
+        about: "exact kernel K-SVD on USPS, the lines of figures 1b and 2",
+        run: kernel_ksvd::usps,
+    },
+    Experiment {
+        id: "kernel-ksvd-mnist",
+        about: "exact kernel K-SVD on MNIST, figure 3 at 10,000 samples",
+        run: kernel_ksvd::mnist,
+    },
+];

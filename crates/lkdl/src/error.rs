@@ -90,6 +90,14 @@ pub enum LkdlError {
         /// Σ|negative eigenvalues| / Σ|eigenvalues|.
         share: f64,
     },
+    /// A matrix of inner products is none: not symmetric, or not positive semi-definite.
+    #[error("{what} is no matrix of inner products: {problem}")]
+    NotGram {
+        /// Which argument.
+        what: &'static str,
+        /// The entries that show it, and the fix.
+        problem: String,
+    },
     /// No eigenvalue rose above rounding: the landmarks carry no kernel mass.
     #[error("the kernel matrix of the {n_landmarks} landmarks is zero; check the kernel's width")]
     ZeroKernel {

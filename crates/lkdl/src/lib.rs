@@ -75,8 +75,9 @@
 //! | K-SVD update, per iteration | 10kqN | k·N |
 //! | a new sample | 2c(p + k) + L(2mk + m(q² − 1)) | |
 //!
-//! N samples of p features in L classes, m atoms per class. Kernel K-SVD, which LKDL replaces,
-//! holds N² values and spends on the order of N² flops on every code.
+//! N samples of p features in L classes, m atoms per class. Kernel K-SVD, which LKDL replaces
+//! ([`exact`]), holds n² values for a class of n samples and needs N kernel values for every sample
+//! that is classified.
 //!
 //! # Example
 //!
@@ -133,10 +134,10 @@
 //! | [`kernel`] | κ, in tiles; the caller's own kernels and precomputed matrices |
 //! | [`sampling`] | landmarks: uniform, diagonal, column-norm, coreset, k-means, RPCholesky, leverage scores, hybrid |
 //! | [`map`] | virtual samples: Nyström, random Fourier features, Fastfood; error certificates |
-//! | [`pursuit`] | codes: Batch-OMP, OMP, matching pursuit, lasso |
-//! | [`dictionary`] | K-SVD and MOD |
+//! | [`pursuit`] | codes: Batch-OMP, OMP, matching pursuit, lasso, basis pursuit; kernel OMP |
+//! | [`dictionary`] | K-SVD and MOD; kernel K-SVD and kernel MOD on Gram matrices |
 //! | [`classify`] | decision rules over dictionaries: one per class; LC-KSVD and D-KSVD; SRC |
-//! | [`exact`] | kernel methods on whole kernel matrices: kernel SRC |
+//! | [`exact`] | the exact kernel methods that LKDL approximates, in the same pipeline |
 //! | [`LkdlParams`], [`Lkdl`] | preparation, map and any linear method in one |
 //!
 //! [`dictionary`], [`pursuit`] and [`classify`] import nothing of [`kernel`], [`sampling`] or
@@ -193,7 +194,7 @@
 //! - **Precision.** `f32` and `f64` throughout ([`Real`]). Kernel tiles, virtual samples,
 //!   dictionaries and codes live in the type chosen; eigen-solves, pivots, norms and merged sums are
 //!   always `f64`. Every threshold is relative to the data's own scale.
-//! - **Memory.** Nothing is N×N, C is never stored, codes are sparse; only pivoting samplers hold
+//! - **Memory.** Nothing is N×N (but for [`exact`], one class at a time), C is never stored, codes are sparse; only pivoting samplers hold
 //!   N·c values. [`LkdlParams::memory_plan`] says beforehand what each stage will need. Under a
 //!   budget ([`LkdlParams::memory`]) pivots come from a pilot sample and an automatic landmark count
 //!   is cut; what still does not fit is an error before any work is done.
@@ -206,6 +207,7 @@ pub mod classify;
 pub mod dictionary;
 mod distinct;
 pub mod error;
+pub mod exact;
 pub mod kernel;
 mod linalg;
 pub mod map;
@@ -234,8 +236,12 @@ pub mod prelude {
         ClassDictionaries, ClassDictionariesParams, Classify, LcKsvd, LcKsvdParams, LcVariant,
         Predictions, Src, SrcCoding, SrcParams, Train,
     };
-    pub use crate::dictionary::{InitialAtoms, KsvdParams, Learned, Learner, ModParams};
+    pub use crate::dictionary::{
+        InitialAtoms, KernelKsvdParams, KernelLearner, KernelUpdate, KsvdParams, Learned, Learner,
+        ModParams,
+    };
     pub use crate::error::{LkdlError, Warning};
+    pub use crate::exact::{KernelDictionaries, KernelDictionariesParams};
     pub use crate::kernel::{Kernel, Panel};
     pub use crate::map::{NystroemMap, NystroemParams, Rank, Variant};
     pub use crate::memory::{MemoryPlan, StageMemory};

@@ -15,7 +15,7 @@ const IMPORTS: [(&str, &[&str]); 19] = [
     ("vector", &["real"]),
     ("matrix", &["error", "real", "vector"]),
     ("testing", &["random", "real", "vector"]),
-    ("linalg", &["error", "random", "real", "testing"]),
+    ("linalg", &["error", "random", "real", "testing", "vector"]),
     ("distinct", &["matrix", "real", "testing"]),
     ("prepare", &["error", "matrix", "real", "testing", "vector"]),
     ("kernel", &["error", "linalg", "matrix", "random", "real", "testing", "vector"]),
@@ -52,8 +52,23 @@ const IMPORTS: [(&str, &[&str]); 19] = [
             "vector",
         ],
     ),
-    // where kernels meet methods on kernel matrices
-    ("exact", &["classify", "error", "kernel", "linalg", "matrix", "real", "testing"]),
+    (
+        // the Gram-matrix methods of `dictionary` and `classify` meet a kernel here
+        "exact",
+        &[
+            "classify",
+            "dictionary",
+            "error",
+            "kernel",
+            "linalg",
+            "matrix",
+            "monitor",
+            "pursuit",
+            "real",
+            "testing",
+            "vector",
+        ],
+    ),
     ("monitor", &["error"]),
     ("memory", &["error", "prelude", "testing"]),
     (

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{bits, clouds, samplers};
-use lkdl::dictionary::AtomUpdate;
+use lkdl::dictionary::{AtomUpdate, KernelModParams};
 use lkdl::map::fastfood::FastfoodParams;
 use lkdl::map::fourier::FourierParams;
 use lkdl::prelude::*;
@@ -121,4 +121,52 @@ fn the_seed_changes_the_outcome() {
     let MapParams::Nystroem(params) = &map else { unreachable!() };
     let other = MapParams::Nystroem(NystroemParams { seed: 4, ..params.clone() });
     assert_ne!(outcome(&map, &learner(1)), outcome(&other, &learner(1)));
+}
+
+#[test]
+fn exact_kernel_pipelines_give_the_same_bits_for_any_number_of_threads() {
+    fn outcome<T: Real, P: KernelLearner<T> + Clone>(learner: &P) -> (Vec<u64>, Vec<Vec<u64>>) {
+        let ((X, labels), (new, _)) = (clouds::<T>(6, 300, 3, 1), clouds::<T>(6, 270, 3, 2));
+        let params = LkdlParams {
+            prepare: PrepareParams { steps: vec![Step::Standardize] },
+            map: MapParams::None,
+            method: KernelDictionariesParams {
+                kernel: GAUSSIAN,
+                learner: learner.clone(),
+                sparsity: 2,
+                memory: None,
+            },
+            memory: None,
+        };
+        let model = params.fit(X.as_ref(), &labels).unwrap();
+        let classes = model.classifier().classes().iter();
+        let weights = classes.map(|class| bits(class.learned().atom_weights.as_ref())).collect();
+        (bits(model.predict(new.as_ref()).unwrap().scores.as_ref()), weights)
+    }
+    fn same_bits<T: Real, P: KernelLearner<T> + Clone + Send>(name: &str, learner: P) {
+        let pools = pools();
+        let one = pools[0].install(|| outcome::<T, P>(&learner));
+        for pool in &pools[1..] {
+            let other = pool.install(|| outcome::<T, P>(&learner));
+            assert!(other == one, "{name} {} {} threads", T::NAME, pool.current_num_threads());
+        }
+    }
+    fn all<T: Real>() {
+        for update in [KernelUpdate::Approximate, KernelUpdate::Exact, KernelUpdate::Reference] {
+            let learner = KernelKsvdParams {
+                n_atoms: 8,
+                sparsity: 2,
+                max_iters: 3,
+                update,
+                seed: 3,
+                ..Default::default()
+            };
+            same_bits::<T, _>("kernel K-SVD", learner);
+        }
+        let learner =
+            KernelModParams { n_atoms: 8, sparsity: 2, max_iters: 3, ..Default::default() };
+        same_bits::<T, _>("kernel MOD", learner);
+    }
+    all::<f64>();
+    all::<f32>();
 }

@@ -8,7 +8,8 @@
 //! reconstructed. Training is any [`Learner`], once per class, in parallel over classes. Cost of
 //! classifying: 2LmkN + LNm(q²−1) flops.
 
-use super::{Classify, Predictions, Train, class_members, join_blocks};
+use super::residuals::{join_blocks, largest_needs, residuals_over};
+use super::{Classify, Predictions, Train, class_members};
 use crate::dictionary::{Learned, Learner};
 use crate::error::{LkdlError, Warning};
 use crate::matrix::matrix_bytes;
@@ -17,11 +18,10 @@ use crate::matrix::{
     map_blocks_with, subcols,
 };
 use crate::monitor::{Monitor, Silent};
-use crate::pursuit::{BatchOmp, Limits, Scratch, check_range};
+use crate::pursuit::{BatchOmp, Scratch, check_range};
 use crate::real::Real;
 use crate::vector::norm_sq;
 use faer::{Mat, MatRef};
-use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 /// A learner for the dictionaries and the sparsity of the decision.
@@ -80,17 +80,15 @@ impl<T: Real, P: Learner<T>> Train<T> for ClassDictionariesParams<P> {
 
     /// As many classes as there are threads are learned at a time.
     fn training_bytes(&self, n_features: usize, class_sizes: &[usize], threads: usize) -> u64 {
-        let mut needs: Vec<u64> = class_sizes
-            .iter()
-            .map(|&n| matrix_bytes::<T>(n_features, n) + self.learner.learning_bytes(n_features, n))
-            .collect();
-        needs.sort_unstable_by_key(|&need| std::cmp::Reverse(need));
-        needs.iter().take(threads).sum()
+        let need = |&n: &usize| {
+            matrix_bytes::<T>(n_features, n) + self.learner.learning_bytes(n_features, n)
+        };
+        largest_needs(class_sizes.iter().map(need).collect(), threads)
     }
 }
 
 /// The error of one class's samples names the class; a wrong parameter is the same for all.
-pub(super) fn in_class(class: usize, error: LkdlError) -> LkdlError {
+pub(crate) fn in_class(class: usize, error: LkdlError) -> LkdlError {
     match error {
         LkdlError::AllZero { .. } | LkdlError::NoConvergence { .. } => {
             LkdlError::InClass { class, source: Box::new(error) }
@@ -144,40 +142,10 @@ impl<T: Real> ClassDictionaries<T> {
         let sq_norms: Vec<f64> = (0..X.ncols()).map(|i| norm_sq(col(X, i))).collect();
         let mut residuals = Mat::zeros(self.n_classes(), X.ncols());
         for (l, coder) in self.coders.iter().enumerate() {
-            scratch.correlate_with(coder, X);
-            let max_atoms = self.sparsity.min(coder.n_atoms());
-            let limits = Limits { max_atoms, sq_error: None };
-            let sq_norms = &sq_norms;
-            let rho = Arch::new().dispatch(Residuals { coder, scratch, sq_norms, limits });
+            let rho = residuals_over(coder, scratch, X, &sq_norms, self.sparsity);
             for (i, rho) in rho.into_iter().enumerate() {
                 residuals[(l, i)] = rho;
             }
-        }
-        residuals
-    }
-}
-
-/// ρ of every signal of a block over one dictionary, compiled for each instruction set.
-struct Residuals<'a, T: Real> {
-    coder: &'a BatchOmp<T>,
-    scratch: &'a mut Scratch<T>,
-    sq_norms: &'a [f64],
-    limits: Limits,
-}
-
-impl<T: Real> WithSimd for Residuals<'_, T> {
-    type Output = Vec<f64>;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
-        let Scratch { alpha, work } = self.scratch;
-        let gram = self.coder.gram();
-        let never = |_: &[usize], _: &[f64]| 0.0;
-        let mut residuals = Vec::with_capacity(self.sq_norms.len());
-        // A plain loop: inside an iterator adapter the pursuit would be compiled without SIMD.
-        for (i, &rho0) in self.sq_norms.iter().enumerate() {
-            let alpha = alpha.col_as_slice_mut(i);
-            residuals.push(work.pursue(simd, gram, alpha, rho0, self.limits, never));
         }
         residuals
     }
@@ -197,7 +165,6 @@ impl<T: Real> Classify<T> for ClassDictionaries<T> {
         let blocks = map_blocks_with(X.ncols(), BLOCK, scratch, |scratch, range| {
             self.block_residuals(scratch, subcols(X, range))
         });
-        let scores = join_blocks(self.n_classes(), X.ncols(), &blocks);
-        Predictions::from_scores(scores, &sq_norms)
+        Predictions::from_scores(join_blocks(self.n_classes(), X.ncols(), &blocks), &sq_norms)
     }
 }

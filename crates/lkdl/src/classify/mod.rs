@@ -4,15 +4,22 @@
 //! method, on virtual samples the kernel one.
 
 mod class_dictionaries;
+mod gram_dictionaries;
+mod gram_representation;
 pub mod label_consistent;
+mod residuals;
 pub mod sparse_representation;
 
+pub(crate) use class_dictionaries::in_class;
 pub use class_dictionaries::{ClassDictionaries, ClassDictionariesParams};
+pub use gram_dictionaries::{GramDictionaries, GramDictionariesParams};
+pub use gram_representation::GramSrc;
 pub use label_consistent::{LcKsvd, LcKsvdParams, LcKsvdParts, LcVariant};
+pub(crate) use residuals::{join_blocks, largest_needs, residuals_over};
 pub use sparse_representation::{Src, SrcCoding, SrcParams};
 
 use crate::error::LkdlError;
-use crate::matrix::{BLOCK, check_samples, check_size, matrix_bytes};
+use crate::matrix::{check_samples, check_size, matrix_bytes};
 use crate::monitor::Monitor;
 use crate::real::Real;
 use faer::{Mat, MatRef};
@@ -117,15 +124,6 @@ impl Predictions {
         let correct = self.labels.iter().zip(labels).filter(|(a, b)| a == b).count();
         Ok(correct as f64 / labels.len().max(1) as f64)
     }
-}
-
-/// The scores of consecutive blocks of [`BLOCK`] samples, side by side.
-fn join_blocks(n_classes: usize, n_samples: usize, blocks: &[Mat<f64>]) -> Mat<f64> {
-    let mut scores = Mat::zeros(n_classes, n_samples);
-    for (t, block) in blocks.iter().enumerate() {
-        scores.as_mut().subcols_mut(t * BLOCK, block.ncols()).copy_from(block);
-    }
-    scores
 }
 
 /// The sample indices of each class, ascending; every class up to the largest label must have one.

@@ -63,8 +63,7 @@
 //! # Ok::<(), LkdlError>(())
 //! ```
 
-use super::class_dictionaries::in_class;
-use super::{Classify, Predictions, Train, class_members, join_blocks};
+use super::{Classify, Predictions, Train, class_members, in_class, join_blocks};
 use crate::error::{LkdlError, Warning};
 use crate::matrix::{
     BLOCK, Columns, Contiguous, check_samples, check_size, col, column_sq_norms, columns_of,

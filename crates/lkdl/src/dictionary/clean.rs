@@ -35,6 +35,12 @@ impl Cleaning {
         let range = "above 0 (1 or more keeps all near-duplicates)";
         Err(LkdlError::parameter("cleaning max_coherence", self.max_coherence, range))
     }
+
+    /// Whether atom j, used so often and with these inner products d_iᵀd_j, has to go.
+    pub(super) fn is_faulty<T: Real>(&self, uses: usize, products: &[T], j: usize) -> bool {
+        let mut others = products.iter().enumerate().filter(|(i, _)| *i != j);
+        uses < self.min_uses || others.any(|(_, g)| g.wide().abs() > self.max_coherence)
+    }
 }
 
 /// Replaces atoms in ascending order, skipping those `replaced` already, by the signals that `worst`
@@ -48,14 +54,10 @@ pub(super) fn clean<'a, T: Real>(
     max_norm: f64,
     mut worst: impl FnMut() -> Option<&'a [T]>,
 ) -> usize {
-    let uses = count_uses(codes, USE_THRESHOLD * max_norm);
+    let uses = count_uses(codes, max_norm);
     let mut n_replaced = 0;
     for j in (0..D.ncols()).filter(|&j| !replaced[j]) {
-        let coherent = || {
-            let mut others = G.col_as_slice(j).iter().enumerate().filter(|(i, _)| *i != j);
-            others.any(|(_, g)| g.wide().abs() > rule.max_coherence)
-        };
-        if uses[j] >= rule.min_uses && !coherent() {
+        if !rule.is_faulty(uses[j], G.col_as_slice(j), j) {
             continue;
         }
         let Some(x) = worst() else { break };
@@ -83,7 +85,9 @@ fn refresh_gram<T: Real>(D: &Mat<T>, G: &mut Mat<T>, j: usize) {
     }
 }
 
-fn count_uses<T: Real>(codes: &Codes<T>, threshold: f64) -> Vec<usize> {
+/// How many signals use each atom, `max_norm` being the norm of the largest.
+pub(super) fn count_uses<T: Real>(codes: &Codes<T>, max_norm: f64) -> Vec<usize> {
+    let threshold = USE_THRESHOLD * max_norm;
     let (_, atoms, values) = codes.parts();
     let mut uses = vec![0; codes.n_atoms()];
     for (&j, value) in atoms.iter().zip(values) {

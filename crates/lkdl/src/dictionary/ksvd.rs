@@ -143,7 +143,8 @@ impl<T: Real> KsvdParams<T> {
         let stop = loop {
             let t = errors.len();
             state.code(self.sparsity);
-            state.update_atoms(self, &self.sweep_order(state.D.ncols(), class, t))?;
+            let order = sweep_order(self.order, self.seed, state.D.ncols(), class, t);
+            state.update_atoms(self, &order)?;
             errors.push(state.relative_error());
             let stop = Stop::reached(&errors, self.tol, self.max_iters);
             if stop.is_none() || self.final_clean {
@@ -159,13 +160,20 @@ impl<T: Real> KsvdParams<T> {
         let learned = Learned { dictionary: state.D, errors, stop, n_replaced, warnings };
         Ok((learned, state.codes))
     }
+}
 
-    fn sweep_order(&self, n_atoms: usize, class: usize, iteration: usize) -> Vec<usize> {
-        match self.order {
-            AtomOrder::Sequential => (0..n_atoms).collect(),
-            AtomOrder::Random => {
-                permutation(&mut stream(self.seed, Stage::AtomOrder, class, iteration), n_atoms)
-            }
+/// The atoms in the order of one sweep.
+pub(super) fn sweep_order(
+    order: AtomOrder,
+    seed: u64,
+    n_atoms: usize,
+    class: usize,
+    iteration: usize,
+) -> Vec<usize> {
+    match order {
+        AtomOrder::Sequential => (0..n_atoms).collect(),
+        AtomOrder::Random => {
+            permutation(&mut stream(seed, Stage::AtomOrder, class, iteration), n_atoms)
         }
     }
 }

@@ -3,15 +3,29 @@
 //! The learners see a matrix of samples and nothing else. Whether its columns are pixels or
 //! virtual samples of a kernel is not their concern; that is the whole point of LKDL, and why
 //! nothing in this module imports the map.
+//!
+//! The exact kernel learners ([`KernelLearner`]), which LKDL replaces, see a Gram matrix and nothing
+//! else.
 
 mod clean;
 mod initial;
+mod initial_weights;
+mod kernel_ksvd;
+mod kernel_learner;
+mod kernel_mod;
+mod kernel_reference;
+mod kernel_residual;
+mod kernel_state;
 mod ksvd;
 mod optimal_directions;
 mod regression;
 
 pub use clean::Cleaning;
 pub use initial::InitialAtoms;
+pub use initial_weights::InitialWeights;
+pub use kernel_ksvd::{KernelKsvdParams, KernelUpdate};
+pub use kernel_learner::{KernelLearned, KernelLearner};
+pub use kernel_mod::KernelModParams;
 pub use ksvd::{AtomOrder, AtomUpdate, KsvdParams};
 pub use optimal_directions::ModParams;
 pub(crate) use regression::ridge_regression;
@@ -155,6 +169,16 @@ fn check_problem<T: Real>(
     let dictionary = matrix_bytes::<T>(samples.nrows().max(n_atoms), n_atoms);
     check_addressable("the dictionary", dictionary)?;
     check_range::<T>(&column_sq_norms(Contiguous::new(samples).columns()))?;
+    check_counts(n_atoms, sparsity, max_iters, tol)
+}
+
+/// The parameters that all learners share.
+fn check_counts(
+    n_atoms: usize,
+    sparsity: usize,
+    max_iters: usize,
+    tol: f64,
+) -> Result<(), LkdlError> {
     if !(tol >= 0.0 && tol.is_finite()) {
         return Err(LkdlError::parameter("tol", tol, "a finite number >= 0"));
     }

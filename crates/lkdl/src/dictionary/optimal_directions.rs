@@ -113,8 +113,7 @@ pub(crate) fn update<T: Real>(
     D: &mut Mat<T>,
     codes: &mut Codes<T>,
 ) -> Result<Vec<bool>, LkdlError> {
-    let (A, B) = sums(X, codes);
-    let fresh = solve_for_atoms(A, B)?;
+    let fresh = solve_for_atoms(code_products(codes), sample_products(X, codes))?;
     let users = codes.users();
     let mut used = vec![false; D.ncols()];
     for j in 0..D.ncols() {
@@ -134,29 +133,41 @@ pub(crate) fn update<T: Real>(
     Ok(used)
 }
 
-/// A = ΓΓᵀ (m×m) and B = XΓᵀ (k×m), in `f64`: column j of both is a sum over the users of atom j.
-pub(super) fn sums<T: Real>(X: Columns<'_, T>, codes: &Codes<T>) -> (Mat<f64>, Mat<f64>) {
+/// A = ΓΓᵀ (m×m) in `f64`: column j is a sum over the users of atom j.
+pub(super) fn code_products<T: Real>(codes: &Codes<T>) -> Mat<f64> {
     let (m, users) = (codes.n_atoms(), codes.users());
     let (_, _, values) = codes.parts();
-    let (mut A, mut B) = (Mat::<f64>::zeros(m, m), Mat::<f64>::zeros(X.nrows(), m));
-    let columns = A.as_mut().par_col_iter_mut().zip(B.as_mut().par_col_iter_mut());
-    columns.zip(&users).for_each(|((mut a, mut b), users)| {
+    let mut A = Mat::<f64>::zeros(m, m);
+    A.as_mut().par_col_iter_mut().zip(&users).for_each(|(mut a, users)| {
         for &(i, position) in users {
             let value = values[position].wide();
             let (atoms, others) = codes.signal(i);
             for (&other, o) in atoms.iter().zip(others) {
                 a[other as usize] += value * o.wide();
             }
+        }
+    });
+    A
+}
+
+/// B = XΓᵀ (k×m) in `f64`, likewise.
+pub(super) fn sample_products<T: Real>(X: Columns<'_, T>, codes: &Codes<T>) -> Mat<f64> {
+    let users = codes.users();
+    let (_, _, values) = codes.parts();
+    let mut B = Mat::<f64>::zeros(X.nrows(), codes.n_atoms());
+    B.as_mut().par_col_iter_mut().zip(&users).for_each(|(mut b, users)| {
+        for &(i, position) in users {
+            let value = values[position].wide();
             for (b, x) in b.as_mut().iter_mut().zip(col(X, i)) {
                 *b += value * x.wide();
             }
         }
     });
-    (A, B)
+    B
 }
 
 /// B(A + δI)⁻¹.
-fn solve_for_atoms(mut A: Mat<f64>, B: Mat<f64>) -> Result<Mat<f64>, LkdlError> {
+pub(super) fn solve_for_atoms(mut A: Mat<f64>, B: Mat<f64>) -> Result<Mat<f64>, LkdlError> {
     let m = A.ncols();
     let trace: f64 = (0..m).map(|j| A[(j, j)]).sum();
     for j in 0..m {

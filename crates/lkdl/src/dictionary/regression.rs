@@ -7,7 +7,7 @@
 //! With samples as targets this is MOD's update, with labels a linear classifier of codes. The two
 //! sums are MOD's; the solve costs m³/3 + 2km² flops for k rows of Y. All in `f64`.
 
-use super::optimal_directions::sums;
+use super::optimal_directions::{code_products, sample_products};
 use crate::error::LkdlError;
 use crate::linalg::cholesky_with_jitter;
 use crate::matrix::Columns;
@@ -25,7 +25,7 @@ pub(crate) fn ridge_regression<T: Real>(
     codes: &Codes<T>,
     ridge: f64,
 ) -> Result<Mat<f64>, LkdlError> {
-    let (mut A, B) = sums(Y, codes);
+    let (mut A, B) = (code_products(codes), sample_products(Y, codes));
     for j in 0..A.ncols() {
         A[(j, j)] += ridge;
     }

@@ -5,6 +5,8 @@ use crate::testing::{bits, close, random_matrix, random_unit_columns, same_for_a
 use proptest::prelude::*;
 use rand::RngExt;
 
+mod kernel;
+
 fn ksvd<T: Real>(n_atoms: usize, sparsity: usize) -> KsvdParams<T> {
     KsvdParams { n_atoms, sparsity, max_iters: 5, tol: 0.0, ..Default::default() }
 }

@@ -6,10 +6,12 @@
 mod cholesky;
 mod eigen;
 mod krylov;
+mod leading;
 
 pub(crate) use cholesky::{Cholesky, cholesky_with_jitter};
 pub(crate) use eigen::{Eigen, full_eigen};
 pub(crate) use krylov::{eigen_bytes, leading_eigen};
+pub(crate) use leading::leading_pair;
 
 use crate::real::Real;
 use faer::linalg::matmul::matmul;

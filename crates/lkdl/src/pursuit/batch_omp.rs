@@ -18,9 +18,16 @@ use crate::real::Real;
 use crate::vector::{norm_sq, padded};
 use faer::{Mat, MatRef};
 use pulp::{Arch, Simd, WithSimd};
+use std::ops::Range;
 
 /// Atoms whose squared norm is this many ε from 1 count as unit: coding them needs no rescaling.
 const UNIT_NORM_SLACK: f64 = 256.0;
+
+/// Whether atoms of these squared norms are all unit or zero.
+fn all_unit<T: Real>(sq_norms: &[f64]) -> bool {
+    let slack = UNIT_NORM_SLACK * T::EPS;
+    sq_norms.iter().all(|&v| v == 0.0 || (v - 1.0).abs() <= slack)
+}
 
 /// A dictionary made ready for Batch-OMP: its atoms and their Gram matrix G = DᵀD.
 ///
@@ -47,10 +54,8 @@ impl<T: Real> BatchOmp<T> {
     pub(crate) fn from_atoms(mut atoms: Mat<T>) -> Self {
         let sq_norms: Vec<f64> =
             (0..atoms.ncols()).map(|j| norm_sq(atoms.col_as_slice(j))).collect();
-        let slack = UNIT_NORM_SLACK * T::EPS;
-        let unit = sq_norms.iter().all(|&v| v == 0.0 || (v - 1.0).abs() <= slack);
         let mut norms = Vec::new();
-        if !unit {
+        if !all_unit::<T>(&sq_norms) {
             norms = sq_norms.iter().map(|v| v.sqrt()).collect();
             for (j, &norm) in norms.iter().enumerate() {
                 if norm > 0.0 {
@@ -62,6 +67,26 @@ impl<T: Real> BatchOmp<T> {
         }
         let gram = PaddedGram::new(gram(atoms.as_ref()).as_ref());
         Self { atoms, gram, norms }
+    }
+
+    /// For atoms whose G is at hand: scaled to unit G_jj, but for zero atoms.
+    pub(super) fn from_gram(mut atoms: Mat<T>, mut G: Mat<T>) -> Self {
+        let m = G.ncols();
+        let sq_norms: Vec<f64> = (0..m).map(|j| G[(j, j)].wide().max(0.0)).collect();
+        let mut norms = Vec::new();
+        if !all_unit::<T>(&sq_norms) {
+            norms = sq_norms.iter().map(|v| v.sqrt()).collect();
+            let inverse = |j: usize| if norms[j] > 0.0 { 1.0 / norms[j] } else { 0.0 };
+            for j in 0..m {
+                for v in atoms.col_as_slice_mut(j) {
+                    *v = T::of(v.wide() * inverse(j));
+                }
+                for i in 0..m {
+                    G[(i, j)] = T::of(G[(i, j)].wide() * inverse(i) * inverse(j));
+                }
+            }
+        }
+        Self { atoms, gram: PaddedGram::new(G.as_ref()), norms }
     }
 
     /// For unit (or zero) atoms whose G is at hand.
@@ -104,18 +129,91 @@ impl<T: Real> BatchOmp<T> {
     }
 
     fn encode_columns(&self, X: Columns<'_, T>, limits: Limits) -> Encoded<T> {
+        let atoms = columns_of(&self.atoms);
+        self.encode_signals(X, limits, |range| Samples { atoms, X: subcols(X, range) })
+    }
+
+    /// Codes signals of which α = (atoms)ᵀX is known, and by `signals` the rest, block by block.
+    pub(super) fn encode_signals<S: Signals>(
+        &self,
+        X: Columns<'_, T>,
+        limits: Limits,
+        signals: impl Fn(Range<usize>) -> S + Sync,
+    ) -> Encoded<T> {
+        let (gram, norms) = (&self.gram, self.norms.as_slice());
         let scratch = || Scratch::new(self.n_atoms(), limits.max_atoms);
         let blocks = map_blocks_with(X.ncols(), BLOCK, scratch, |scratch, range| {
-            let X = subcols(X, range);
-            scratch.correlate_with(self, X);
-            Arch::new().dispatch(EncodeBlock { coder: self, X, scratch, limits })
+            scratch.correlate_with(self, subcols(X, range.clone()));
+            let n = range.len();
+            Arch::new().dispatch(EncodeBlock {
+                gram,
+                norms,
+                n,
+                signals: signals(range),
+                scratch,
+                limits,
+            })
         });
         Encoded::join(self.n_atoms(), blocks)
     }
+}
 
-    /// γ in terms of the atoms as given.
-    fn unscaled(&self, atom: usize, value: f64) -> T {
-        T::of(self.norms.get(atom).map_or(value, |norm| value / norm))
+/// Codes from inner products alone, at most `sparsity` atoms per signal: G of unit atoms, column i
+/// of `alpha` = Dᵀx_i and `sq_norms[i]` = ‖x_i‖².
+pub(crate) fn encode_products<T: Real>(
+    G: MatRef<'_, T>,
+    alpha: Columns<'_, T>,
+    sq_norms: &[f64],
+    sparsity: usize,
+) -> Encoded<T> {
+    let (m, gram) = (G.ncols(), &PaddedGram::new(G));
+    let limits = Limits { max_atoms: sparsity.min(m), sq_error: None };
+    let scratch = || Scratch::new(m, limits.max_atoms);
+    let blocks = map_blocks_with(alpha.ncols(), BLOCK, scratch, |scratch, range| {
+        scratch.take_products(subcols(alpha, range.clone()));
+        let (n, signals) = (range.len(), SqNorms(&sq_norms[range]));
+        Arch::new().dispatch(EncodeBlock { gram, norms: &[], n, signals, scratch, limits })
+    });
+    Encoded::join(m, blocks)
+}
+
+/// What a pursuit asks of the signals of a block beside α.
+pub(super) trait Signals {
+    /// ρ₀ = ‖x_i‖².
+    fn sq_norm(&self, i: usize) -> f64;
+    /// ‖x_i − Σ γ_j d_j‖² by its definition, of unit atoms.
+    fn sq_residual(&self, i: usize, chosen: &[usize], values: &[f64]) -> f64;
+}
+
+/// Signals that are vectors.
+struct Samples<'a, T: Real> {
+    atoms: Columns<'a, T>,
+    X: Columns<'a, T>,
+}
+
+impl<T: Real> Signals for Samples<'_, T> {
+    #[inline(always)]
+    fn sq_norm(&self, i: usize) -> f64 {
+        norm_sq(col(self.X, i))
+    }
+
+    fn sq_residual(&self, i: usize, chosen: &[usize], values: &[f64]) -> f64 {
+        sq_residual(self.atoms, col(self.X, i), chosen, values)
+    }
+}
+
+/// Signals known by their norms, coded by sparsity: no residual is ever asked for.
+struct SqNorms<'a>(&'a [f64]);
+
+impl Signals for SqNorms<'_> {
+    #[inline(always)]
+    fn sq_norm(&self, i: usize) -> f64 {
+        self.0[i]
+    }
+
+    fn sq_residual(&self, _: usize, _: &[usize], _: &[f64]) -> f64 {
+        debug_assert!(false, "only an error target asks for residuals");
+        0.0
     }
 }
 
@@ -142,34 +240,50 @@ impl<T: Real> Scratch<T> {
         let alpha = self.alpha.as_mut().submatrix_mut(0, 0, m, X.ncols());
         product_into(alpha, coder.atoms.transpose(), X.as_dyn_stride());
     }
+
+    /// α given: copied into the first columns of `alpha`.
+    fn take_products(&mut self, products: Columns<'_, T>) {
+        let m = products.nrows();
+        for i in 0..products.ncols() {
+            let (known, padding) = self.alpha.col_as_slice_mut(i).split_at_mut(m);
+            known.copy_from_slice(col(products, i));
+            padding.fill(T::of(0.0));
+        }
+    }
 }
 
-/// The pursuits of one block, compiled for each instruction set.
-struct EncodeBlock<'a, T: Real> {
-    coder: &'a BatchOmp<T>,
-    X: Columns<'a, T>,
+/// The pursuits of one block of n signals, compiled for each instruction set.
+struct EncodeBlock<'a, T: Real, S> {
+    gram: &'a PaddedGram<T>,
+    /// Norms that codes are divided by; empty if all are 1.
+    norms: &'a [f64],
+    n: usize,
+    signals: S,
+    /// With α in place.
     scratch: &'a mut Scratch<T>,
     limits: Limits,
 }
 
-impl<T: Real> WithSimd for EncodeBlock<'_, T> {
+impl<T: Real, Sig: Signals> WithSimd for EncodeBlock<'_, T, Sig> {
     type Output = CodeBlock<T>;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> CodeBlock<T> {
-        let Self { coder, X, scratch: Scratch { alpha, work }, limits } = self;
+        let Self { gram, norms, n, signals, scratch: Scratch { alpha, work }, limits } = self;
         let (mut block, mut entries) = (CodeBlock::default(), Vec::new());
-        for i in 0..X.ncols() {
-            let x = col(X, i);
-            let refresh = |chosen: &[usize], values: &[f64]| {
-                sq_residual(columns_of(&coder.atoms), x, chosen, values)
-            };
-            let (rho0, alpha) = (norm_sq(x), alpha.col_as_slice_mut(i));
-            let rho = work.pursue(simd, &coder.gram, alpha, rho0, limits, refresh);
+        for i in 0..n {
+            let refresh = |chosen: &[usize], values: &[f64]| signals.sq_residual(i, chosen, values);
+            let (rho0, alpha) = (signals.sq_norm(i), alpha.col_as_slice_mut(i));
+            if rho0 == 0.0 {
+                alpha.fill(T::of(0.0)); // what a kernel says of a zero signal may be rounding
+            }
+            let rho = work.pursue(simd, gram, alpha, rho0, limits, refresh);
             work.solve();
             entries.clear();
             for (&j, &value) in work.chosen.iter().zip(&work.solution) {
-                entries.push((j as u32, coder.unscaled(j, value)));
+                // γ in terms of the atoms as given
+                let value = norms.get(j).map_or(value, |norm| value / norm);
+                entries.push((j as u32, T::of(value)));
             }
             block.push(&mut entries, rho);
         }

@@ -36,6 +36,11 @@ impl<T: Real> PaddedGram<T> {
         columns.as_mut().subrows_mut(0, m).copy_from(G);
         Self { columns }
     }
+
+    /// G_ij.
+    pub(crate) fn entry(&self, i: usize, j: usize) -> T {
+        self.columns[(i, j)]
+    }
 }
 
 /// The buffers of one task, reused for all its signals.
