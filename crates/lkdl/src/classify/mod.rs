@@ -6,6 +6,7 @@
 mod class_dictionaries;
 pub mod fddl;
 mod gram_dictionaries;
+mod gram_representation;
 pub mod label_consistent;
 mod residuals;
 pub mod sparse_representation;
@@ -15,6 +16,7 @@ pub(crate) use class_dictionaries::in_class;
 pub use class_dictionaries::{ClassDictionaries, ClassDictionariesParams};
 pub use fddl::{Fddl, FddlForm, FddlParams, FddlRule};
 pub use gram_dictionaries::{GramDictionaries, GramDictionariesParams};
+pub use gram_representation::GramSrc;
 pub use label_consistent::{LcKsvd, LcKsvdParams, LcKsvdParts, LcVariant};
 pub(crate) use residuals::{join_blocks, largest_needs, residuals_over};
 pub use sparse_representation::{Src, SrcCoding, SrcParams};

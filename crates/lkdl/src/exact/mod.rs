@@ -10,5 +10,7 @@
 //! to classify, where LKDL takes c landmarks.
 
 mod kernel_dictionaries;
+mod kernel_src;
 
 pub use kernel_dictionaries::{KernelClass, KernelDictionaries, KernelDictionariesParams};
+pub use kernel_src::{KernelSrc, KernelSrcParams};

@@ -71,8 +71,7 @@ mod stack;
 
 pub use model::{LcKsvd, LcKsvdParts};
 
-use super::class_dictionaries::in_class;
-use super::{Train, class_members};
+use super::{Train, class_members, in_class};
 use crate::dictionary::{AtomOrder, InitialAtoms, KsvdParams, Learned, Learner, ridge_regression};
 use crate::error::{LkdlError, Warning};
 use crate::linalg::convert;

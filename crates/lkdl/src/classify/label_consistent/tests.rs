@@ -217,7 +217,7 @@ fn classes_are_told_apart_and_permuting_labels_permutes_predictions() {
         // every class along an axis of its own
         let clouds = |n: usize, seed: u64| {
             let noise = random_matrix::<T>(8, n, seed);
-            let entry = |t, i| f64::from(u8::from(t == i % 3)) + 0.1 * noise[(t, i)].wide();
+            let entry = |t, i| f64::from(u8::from(t == i % 3)) + 0.05 * noise[(t, i)].wide();
             (Mat::from_fn(8, n, |t, i| T::of(entry(t, i))), (0..n).map(|i| i % 3).collect())
         };
         let ((X, labels), (new, truth)): ((_, Vec<usize>), (_, Vec<usize>)) =

@@ -186,21 +186,12 @@ impl LassoParams {
         let X = convert::<T, f64>(X.as_dyn_stride());
         let mut alpha0 = Mat::zeros(D.ncols(), X.ncols());
         product_into(alpha0.as_mut(), D.transpose(), X.as_ref());
-        let stopping = Stopping { tolerance: self.tolerance, max_iters: self.max_iters };
         let (mut state, mut scratch) = (State::default(), Vec::new());
         let (mut block, mut n_unconverged) = (CodeBlock::default(), 0);
         for (i, &rho0) in sq_signals.iter().enumerate() {
-            let alpha0 = alpha0.col_as_slice(i);
-            let lambda = match self.penalty {
-                Penalty::Absolute(lambda) => lambda,
-                Penalty::Relative(share) => share * max_abs(alpha0),
-            };
-            let problem = Problem { G: columns_of(G), alpha0, rho0, lambda };
-            let gap = solve(&problem, solver, stopping, &mut state);
-            n_unconverged += usize::from(gap > self.tolerance);
-            let used = state.gamma.iter().enumerate().filter(|entry| *entry.1 != 0.0);
-            let mut entries: Vec<(u32, T)> =
-                used.map(|(j, &value)| (j as u32, T::of(value))).collect();
+            let problem = self.problem(columns_of(G), alpha0.col_as_slice(i), rho0);
+            n_unconverged += usize::from(self.solve(&problem, solver, &mut state));
+            let mut entries = entries::<T>(&state);
             let mut sq_residual = problem.sq_residual(&state);
             if sq_residual < T::RESIDUAL_REFRESH * rho0 {
                 // ρ0 − γᵀ(α0 + α) has lost its digits, and the rounding of γ to T shows.
@@ -212,6 +203,53 @@ impl LassoParams {
         }
         (block, n_unconverged)
     }
+
+    /// Codes from inner products alone: G of the atoms, column i of `alpha0` = Dᵀx_i, and ‖x_i‖².
+    pub(crate) fn encode_products<T: Real>(
+        &self,
+        G: Columns<'_, f64>,
+        alpha0: Columns<'_, T>,
+        sq_signals: &[f64],
+    ) -> Result<LassoEncoded<T>, LkdlError> {
+        self.check()?;
+        let solver = self.solver.prepare(G);
+        let blocks = map_blocks(alpha0.ncols(), BLOCK, |range| {
+            let (mut state, mut alpha) = (State::default(), Vec::new());
+            let (mut block, mut n_unconverged) = (CodeBlock::default(), 0);
+            for i in range {
+                alpha.clear();
+                alpha.extend(col(alpha0, i).iter().map(|v| v.wide()));
+                let problem = self.problem(G, &alpha, sq_signals[i]);
+                n_unconverged += usize::from(self.solve(&problem, solver, &mut state));
+                block.push(&mut entries::<T>(&state), problem.sq_residual(&state).max(0.0));
+            }
+            (block, n_unconverged)
+        });
+        let n_unconverged = blocks.iter().map(|block| block.1).sum();
+        let blocks = blocks.into_iter().map(|block| block.0).collect();
+        Ok(LassoEncoded { encoded: Encoded::join(alpha0.nrows(), blocks), n_unconverged })
+    }
+
+    /// One signal's lasso.
+    fn problem<'a>(&self, G: Columns<'a, f64>, alpha0: &'a [f64], rho0: f64) -> Problem<'a> {
+        let lambda = match self.penalty {
+            Penalty::Absolute(lambda) => lambda,
+            Penalty::Relative(share) => share * max_abs(alpha0),
+        };
+        Problem { G, alpha0, rho0, lambda }
+    }
+
+    /// Solves it; whether the gap was not reached.
+    fn solve(&self, problem: &Problem<'_>, solver: Prepared, state: &mut State) -> bool {
+        let stopping = Stopping { tolerance: self.tolerance, max_iters: self.max_iters };
+        solve(problem, solver, stopping, state) > self.tolerance
+    }
+}
+
+/// The non-zeros of a solution.
+fn entries<T: Real>(state: &State) -> Vec<(u32, T)> {
+    let used = state.gamma.iter().enumerate().filter(|entry| *entry.1 != 0.0);
+    used.map(|(j, &value)| (j as u32, T::of(value))).collect()
 }
 
 #[cfg(test)]
