@@ -6,6 +6,7 @@ use crate::precision::into_precision;
 use crate::words::{counted, shown};
 use indicatif::ProgressBar;
 use lkdl_data::{Dataset, Split, stratified_folds};
+pub use lkdl_experiments::labels as indices;
 use lkdl_model::Element;
 
 /// A set and its folds.
@@ -86,9 +87,4 @@ pub fn check_classes(set: &Dataset) -> Result<(), Failure> {
          or name the right labels with --label",
         shown(class)
     )))
-}
-
-/// Class indices as the engine counts them.
-pub fn indices(set: &Dataset) -> Vec<usize> {
-    set.labels.iter().map(|&label| label as usize).collect()
 }

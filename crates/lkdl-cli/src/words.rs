@@ -4,7 +4,7 @@
 use lkdl::LkdlError;
 
 /// Names under which the library speaks of what a flag sets.
-const FLAGS: [(&str, &str); 17] = [
+const FLAGS: [(&str, &str); 16] = [
     ("n_landmarks", "--landmarks"),
     ("n_landmarks share", "--landmarks"),
     ("max landmarks", "--landmarks"),
@@ -21,7 +21,6 @@ const FLAGS: [(&str, &str); 17] = [
     ("kernel rate", "--rate"),
     ("kernel scale", "--rate"),
     ("n_folds", "--folds"),
-    ("folds", "--folds"),
 ];
 
 /// Names that can stand anywhere in a sentence of the library, the longer before the shorter.

@@ -72,6 +72,11 @@ fn json_has_every_result_and_files_are_written() {
     assert!(plots.join("accuracy-missing.svg").exists() && plots.join("times.svg").exists());
 
     // nothing is overwritten unasked, and that is said before the work
+    let other = folder.join("other.html");
+    let output =
+        lkdl(&["demo", "--runs", "1", "--out", other.to_str().unwrap(), "--svg", plots_name]);
+    assert_eq!(output.status.code(), Some(4), "plots are there");
+    assert!(stderr(&output).contains(".svg exists") && !other.exists(), "{}", stderr(&output));
     let output = lkdl(&["demo", "--runs", "1", "--out", page_name]);
     assert_eq!(output.status.code(), Some(4));
     assert!(stderr(&output).starts_with("error: ") && stderr(&output).contains("--force"));

@@ -72,6 +72,200 @@ fn a_small_table_of_measurements_is_learned_without_a_flag() {
     assert_eq!(report["settings"]["kernel"], "gaussian");
 }
 
+/// An automatic sparsity fits the atoms there are.
+#[test]
+fn few_atoms_need_no_other_flag() {
+    let folder = Scratch::new("atoms");
+    let model = folder.path("m.safetensors");
+    let words =
+        ["fit", "digits", "-o", &model, "--atoms", "3", "--landmarks", "60", "--iters", "2"];
+    let report = json(&[&words[..], &["--json"]].concat());
+    assert_eq!(report["settings"]["atoms"], "3");
+    let sparsity: usize = report["settings"]["sparsity"].as_str().unwrap().parse().unwrap();
+    assert!((1..=3).contains(&sparsity), "{report}");
+}
+
+/// Classes that are subspaces of 8 dimensions, 12 samples each, as faces under changing light are:
+/// the defaults must see that a code needs more than five atoms, and no kernel.
+#[test]
+fn the_defaults_are_not_behind_the_linear_method_on_subspaces() {
+    let folder = Scratch::new("subspaces");
+    // uniform in [−1, 1), by splitmix64
+    let wave = |a: u64, b: u64| {
+        let mut z = (a << 32 | b).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    };
+    let mut csv = String::new();
+    for i in 0..240u64 {
+        let class = i % 20;
+        for t in 0..40 {
+            let value: f64 = (0..8).map(|d| wave(1 + 8 * class + d, t) * wave(500 + i, d)).sum();
+            csv += &format!("{value},");
+        }
+        csv += &format!("person{class}\n");
+    }
+    let csv = folder.write("faces.csv", csv);
+    let accuracy = |more: &[&str]| {
+        let report = json(&[&["fit", &csv, "--folds", "2", "--json"][..], more].concat());
+        report["folds"]["accuracy_mean"].as_f64().unwrap()
+    };
+    let (open, linear, kernel) =
+        (accuracy(&[]), accuracy(&["--map", "none"]), accuracy(&["--map", "nystroem"]));
+    assert!(open >= linear - 0.01 && linear > kernel + 0.02, "{open} {linear} {kernel}");
+    assert!(open > accuracy(&["--map", "none", "--sparsity", "5"]) + 0.02, "{open}");
+}
+
+/// The account says how much memory the landmarks chosen took, not only how much the most would.
+#[test]
+fn an_automatic_landmark_count_has_an_honest_memory_plan() {
+    let folder = Scratch::new("memory");
+    let model = folder.path("m.safetensors");
+    let words = ["fit", "digits", "-o", &model, "--atoms", "10", "--sparsity", "3", "--iters", "1"];
+    let run = lkdl(&words);
+    assert_eq!(run.code, 0, "{run:?}");
+    let memory: Vec<&str> = run.stdout.lines().filter(|line| line.starts_with("memory")).collect();
+    assert!(memory[0].contains("if it takes 1797 landmarks"), "{memory:?}");
+    assert!(memory[1].contains("were enough for the"), "{memory:?}");
+    let report = json(&[&words[..], &["--json", "--force"]].concat());
+    let plan = report["model"]["memory_plan"].as_array().unwrap();
+    let peak = plan.iter().filter_map(|stage| stage["bytes"].as_u64()).max().unwrap();
+    assert!(peak < report["model"]["memory_at_most"].as_u64().unwrap() / 2, "{report}");
+}
+
+/// One class is refused by every command that learns, in the same words.
+#[test]
+fn one_class_is_nothing_to_learn() {
+    let folder = Scratch::new("one-class");
+    let csv = folder.write("one.csv", "1,2,a\n2,3,a\n3,4,a\n4,5,a\n");
+    let (model, config) = (folder.path("m.safetensors"), folder.path("t.toml"));
+    let runs = [
+        lkdl(&["fit", &csv, "-o", &model]),
+        lkdl(&["fit", &csv, "--folds", "2"]),
+        lkdl(&["tune", &csv, "--out", &config]),
+    ];
+    for run in &runs {
+        assert_eq!((run.code, run.stdout.as_str()), (3, ""), "{run:?}");
+        assert!(run.stderr.contains("has one class, \"a\""), "{run:?}");
+        assert_eq!(run.stderr, runs[0].stderr);
+    }
+    assert_eq!(folder.names(), ["one.csv"]);
+}
+
+/// Labels come from files: on a terminal they are text, in files and JSON they are themselves.
+#[test]
+fn labels_cannot_command_the_terminal() {
+    let folder = Scratch::new("escape");
+    let mut csv = String::from("x,y,label\n");
+    for i in 0..30 {
+        let (class, t) = (i % 2, f64::from(i));
+        let label = ["\x1b[31mred\x07", "plain"][class as usize];
+        csv += &format!("{},{},\"{label}\"\n", t.sin() + 3.0 * f64::from(class), t.cos());
+    }
+    let csv = folder.write("d.csv", csv);
+    let model = folder.path("m.safetensors");
+    let fitted = lkdl(&["fit", &csv, "-o", &model, "--folds", "2"]);
+    assert_eq!(fitted.code, 0, "{fitted:?}");
+    let bad = folder.write("bad.csv", "1,2,\"\x1b[2Jwalrus\"\n2,3,plain\n");
+    let runs = [
+        lkdl(&["evaluate", &model, &csv]),
+        lkdl(&["inspect", &model]),
+        lkdl(&["evaluate", &model, &bad]),
+        lkdl(&["encode", &model, &csv, "-o", &folder.path("c.npz"), "--class", "x"]),
+        lkdl(&["data", "info", &csv]),
+        fitted,
+    ];
+    for run in runs {
+        let text = run.stdout.clone() + &run.stderr;
+        assert!(!text.contains('\x1b') && !text.contains('\x07'), "{run:?}");
+    }
+    let report = json(&["evaluate", &model, &csv, "--json"]);
+    let names: Vec<&str> =
+        report["classes"].as_array().unwrap().iter().filter_map(|c| c["name"].as_str()).collect();
+    assert!(names.contains(&"\x1b[31mred\x07"), "{names:?}");
+    assert!(lkdl(&["predict", &model, &csv]).stdout.contains("\x1b[31mred\x07"));
+}
+
+/// A flag that means nothing to the kernel or map is refused, also where a config file gives it.
+#[test]
+fn flags_that_mean_nothing_are_refused_by_name() {
+    let folder = Scratch::new("moot");
+    let model = folder.path("m.safetensors");
+    let fit = |more: &[&str]| lkdl(&[&["fit", "digits", "-o", &model][..], more].concat());
+    for (flags, first, second) in [
+        (&["--sigma", "2"][..], "--sigma", "--kernel polynomial"),
+        (&["--kernel", "polynomial", "--sigma", "2"], "--sigma", "--kernel polynomial"),
+        (&["--kernel", "gaussian", "--degree", "3"], "--degree", "--kernel gaussian"),
+        (&["--kernel", "linear", "--offset", "1"], "--offset", "--kernel linear"),
+        (&["--kernel", "cosine", "--rate", "1"], "--rate", "--kernel cosine"),
+        (&["--map", "none", "--landmarks", "9"], "--landmarks", "--map none"),
+        (&["--map", "none", "--rank", "9"], "--rank", "--map none"),
+        (&["--map", "none", "--kernel", "linear"], "--kernel linear", "--map none"),
+        (&["--map", "fourier", "--sampler", "uniform"], "--sampler", "--map fourier"),
+        (&["--map", "fastfood", "--variant", "optimal"], "--variant", "--map fastfood"),
+        (&["--map", "fourier", "--normalized"], "--normalized", "--map fourier"),
+        (&["--map", "none", "--centered"], "--centered", "--map none"),
+        (&["--method", "mod", "--exact-update"], "--exact-update", "--method mod"),
+    ] {
+        let run = fit(flags);
+        assert!(run.code == 2 && !Path::new(&model).exists(), "{flags:?}: {run:?}");
+        let expected = format!("{first} does not go with {second}");
+        assert!(run.stderr.contains(&expected), "{flags:?}: {run:?}");
+        assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
+    }
+    let config = folder.write("run.toml", "[fit]\nlandmarks = 9\n");
+    let run = fit(&["--map", "none", "--config", &config]);
+    assert!(run.code == 2 && run.stderr.contains("--landmarks does not go with"), "{run:?}");
+}
+
+/// Where the output cannot go is said before anything is read, let alone learned.
+#[test]
+fn outputs_are_looked_at_before_the_work() {
+    let folder = Scratch::new("early");
+    let (missing, nowhere) = (folder.path("no-such.csv"), folder.path("no/folder/out.npz"));
+    let there = folder.write("there.npz", "mine");
+    let under_a_file = folder.path("there.npz/x.npz");
+    let model = folder.path("no-such.safetensors");
+    for output in [&nowhere, &under_a_file, &there] {
+        for words in [
+            &["fit", &missing, "-o", output][..],
+            &["predict", &model, &missing, "-o", output, "--format", "csv"],
+            &["transform", &model, &missing, "-o", output],
+            &["encode", &model, &missing, "-o", output],
+            &["tune", &missing, "-o", output],
+            &["inspect", &model, "--html", output],
+            &["demo", "-o", output],
+        ] {
+            let run = lkdl(words);
+            assert_eq!((run.code, run.stdout.as_str()), (4, ""), "{words:?}: {run:?}");
+            assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
+        }
+    }
+    assert_eq!(folder.names(), ["there.npz"]);
+}
+
+/// Faces: few samples of many features per class, near linear subspaces.
+#[test]
+fn the_defaults_are_not_behind_the_linear_method_on_faces() {
+    let Some(data) = std::env::var_os("LKDL_DATA_DIR") else {
+        println!("LKDL_DATA_DIR is not set: faces are skipped, subspaces stand in for them");
+        return;
+    };
+    for (set, least) in [("yaleb", 0.95), ("ar", 0.82)] {
+        let accuracy = |more: &[&str]| {
+            let words = [&["fit", set, "--folds", "2", "--precision", "f32", "--json"][..], more];
+            let run: common::Run =
+                command(&words.concat()).env("LKDL_DATA_DIR", &data).output().unwrap().into();
+            let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+            report["folds"]["accuracy_mean"].as_f64().unwrap()
+        };
+        let (open, linear) = (accuracy(&[]), accuracy(&["--map", "none", "--sparsity", "5"]));
+        println!("{set}: defaults {open}, linear with five atoms {linear}");
+        assert!(open >= least && open >= linear, "{set}: {open} {linear}");
+    }
+}
+
 /// Whoever reads the account may go; the model is still written.
 #[test]
 fn a_closed_pipe_does_not_cost_the_model() {
@@ -223,16 +417,20 @@ fn bad_parameters_and_outputs_are_refused() {
     let folder = Scratch::new("usage");
     let model = folder.path("m.safetensors");
     for (flags, text) in [
-        (&["--sparsity", "0"][..], "sparsity is 0"),
-        (&["--landmarks", "2000"], "n_landmarks is 2000"),
-        (&["--landmarks", "10", "--rank", "11"], "rank is 11"),
+        (&["--sparsity", "0"][..], "--sparsity is 0"),
+        (&["--landmarks", "2000"], "--landmarks is 2000, but must be between 1 and the number of"),
+        (&["--landmarks", "10", "--rank", "11"], "--rank is 11"),
+        (&["--iters", "0"], "--iters is 0"),
         (&["--sigma", "-1"], "sigma"),
-        (&["--kernel", "chi2", "--rate", "0"], "rate"),
-        (&["--memory", "10kB"], "memory budget"),
+        (&["--kernel", "chi2", "--rate", "0"], "--rate is 0"),
+        (&["--memory", "10kB"], "raise --memory, or lower --landmarks, --rank or --atoms"),
         (&["--memory", "many"], "512MB"),
         (&["--sampler", "best"], "hybrid"),
         (&["--prepare", "shave"], "shave"),
-        (&["--atoms", "3", "--sparsity", "4"], "sparsity is 4"),
+        (
+            &["--atoms", "3", "--sparsity", "4"],
+            "--sparsity is 4, but must be between 1 and --atoms",
+        ),
     ] {
         let run = lkdl(&[&["fit", "digits", "-o", &model][..], flags].concat());
         assert!(run.code == 2 && run.stderr.contains(text), "{flags:?}: {run:?}");

@@ -41,7 +41,11 @@ pub struct ModelReport {
 impl ModelReport {
     /// The page: one HTML file that needs nothing else.
     pub fn to_html(&self) -> Result<String, ReportError> {
-        let summary = format!("{} classes, {} atoms", self.classes.len(), self.n_atoms());
+        let counted = |count: usize, one: &str, many: &str| {
+            format!("{count} {}", if count == 1 { one } else { many })
+        };
+        let classes = counted(self.classes.len(), "class", "classes");
+        let summary = format!("{classes}, {}", counted(self.n_atoms(), "atom", "atoms"));
         let body = html! {
             header { h1 { (self.title) } p.lead { (summary) } }
             main {

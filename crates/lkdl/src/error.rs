@@ -218,7 +218,7 @@ impl std::fmt::Display for Warning {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::FewerLandmarks { wanted, got } => {
-                write!(f, "{got} distinct landmarks were found, {wanted} were asked for")
+                write!(f, "distinct landmarks found: {got} of the {wanted} asked for")
             }
             Self::RankReduced { wanted, got } => {
                 write!(f, "rank reduced from {wanted} to {got}, the numerical rank of the kernel")
@@ -233,6 +233,7 @@ impl std::fmt::Display for Warning {
             Self::FewerAtoms { wanted, got } => {
                 write!(f, "{got} of {wanted} atoms: there are no two distinct samples to mix")
             }
+            Self::ZeroSamples { count: 1 } => write!(f, "1 sample has zero norm"),
             Self::ZeroSamples { count } => write!(f, "{count} samples have zero norm"),
             Self::IndefiniteRepaired { share } => {
                 write!(f, "indefinite kernel repaired ({share:.2e} of the spectrum was negative)")

@@ -22,6 +22,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 const EXAMPLES: &str = "\
+What is not said is chosen from the data: kernel and preparation by what samples look like, sparsity
+and whether a kernel helps at all by held-out samples. DATA needs labels of two classes or more.
+
 Examples:
   lkdl fit data.csv -o model.safetensors            a sound model without another flag
   lkdl fit digits --folds 5                         how good it will be, by cross-validation
@@ -49,6 +52,9 @@ struct Report {
     n_features: usize,
     class_names: Vec<String>,
     settings: BTreeMap<String, String>,
+    /// What held-out samples decided, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    choice: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     folds: Option<FoldReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -132,6 +138,7 @@ fn fit<T: Element>(
         n_features: samples.nrows(),
         class_names,
         settings: recipe.settings.clone(),
+        choice: recipe.chosen.clone(),
         folds,
         model: None,
     };

@@ -39,6 +39,11 @@ struct Report {
 
 /// Maps and writes.
 pub fn run(args: &TransformArgs, context: &Context) -> Result<(), Failure> {
+    if Format::from_name(&args.output).is_none() {
+        let file = args.output.display();
+        let endings = ".npy, .npz, .csv, .tsv, .svm, .mat, .idx or .parquet";
+        return Err(Failure::usage(format!("{file}: end the output in {endings}")));
+    }
     let (model, table) = args.input.open(Some(&args.output), context)?;
     let Table { name, samples, labels } = table;
     let samples = match &model {

@@ -4,12 +4,13 @@ use crate::context::Context;
 use crate::data_flags::{DATA_HELP, DataFlags};
 use crate::failure::Failure;
 use crate::folds::Folds;
+use crate::method::are_signals;
 use crate::output;
 use crate::scores::Spread;
 use crate::table::{Align, Table};
 use crate::tune::fixed::{Fixed, method_flags};
 use crate::tune::log::{Key, Log, Trial};
-use crate::tune::space::{Settings, Space};
+use crate::tune::space::{Limits, Settings, Space};
 use crate::tune::{Budget, End, Session, Tuned};
 use clap::Args;
 use indicatif::ProgressBar;
@@ -27,8 +28,8 @@ const SEARCH: &str = "Search";
 
 /// Search for good settings by cross-validation
 ///
-/// Tries kernels with their width or degree, then landmarks, rank, atoms and sparsity, coarse steps
-/// first, each on the same stratified folds. Prints all trials and writes the best as a config that
+/// Tries kernels with their width or degree and no kernel at all, then preparations, landmarks,
+/// rank, atoms and sparsity, coarse steps first, each on the same stratified folds. Prints all trials and writes the best as a config that
 /// `fit` takes. Every trial is logged as it ends: the same command again goes on where it stopped.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{DATA_HELP}"))]
@@ -73,13 +74,13 @@ pub fn run(args: TuneArgs, context: &Context) -> Result<(), Failure> {
     let key = Key { data: table.checksum(), folds: args.folds, seed: context.seed };
     let set = table.into_dataset()?;
     let folds = Folds::new(&set, args.folds, context.seed)?;
-    let space = Space::new(
-        &args.kernels,
-        args.fixed.0,
-        folds.n_training(),
-        set.n_features(),
-        folds.class_size(),
-    )?;
+    let limits = Limits {
+        n_samples: folds.n_training(),
+        n_features: set.n_features(),
+        class_size: folds.class_size(),
+        are_signals: are_signals(set.samples.as_ref()),
+    };
+    let space = Space::new(&args.kernels, args.fixed.0, limits)?;
     let log_path = args.log.unwrap_or_else(|| args.out.with_extension("trials.jsonl"));
     let (log, logged) = Log::open(&log_path, &key)?;
 
@@ -150,8 +151,10 @@ const SIZES: [&str; 4] = ["landmarks", "rank", "atoms", "sparsity"];
 
 fn trials_table(tuned: &Tuned) -> Table {
     let sizes = SIZES.map(|name| (name, Align::Right));
-    let columns =
-        [("trial", Align::Right), ("kernel", Align::Left)].into_iter().chain(sizes).chain([
+    let columns = [("trial", Align::Right), ("kernel", Align::Left), ("prepare", Align::Left)]
+        .into_iter()
+        .chain(sizes)
+        .chain([
             ("accuracy %", Align::Right),
             ("± %", Align::Right),
             ("time s", Align::Right),
@@ -162,8 +165,13 @@ fn trials_table(tuned: &Tuned) -> Table {
         let setting = |flag: &str| trial.settings.get(flag).cloned();
         let kernel: Vec<String> =
             ["kernel", "degree", "sigma"].into_iter().filter_map(setting).collect();
+        let kernel = match setting("map") {
+            Some(map) if map == "none" => "no map".to_string(),
+            Some(map) => format!("{map} {}", kernel.join(" ")),
+            None => kernel.join(" "),
+        };
         let percent = |value: Option<f64>| value.map(|value| format!("{:.2}", 100.0 * value));
-        let mut cells = vec![(i + 1).to_string(), kernel.join(" ")];
+        let mut cells = vec![(i + 1).to_string(), kernel, setting("prepare").unwrap_or_default()];
         cells.extend(SIZES.map(|flag| setting(flag).unwrap_or_default()));
         cells.push(percent(trial.mean()).unwrap_or_else(|| "failed".into()));
         cells.push(percent(trial.spread().map(|spread| spread.std)).unwrap_or_default());

@@ -13,9 +13,10 @@ pub struct MethodFlags {
     /// How the dictionary of each class is learned
     #[arg(long, value_enum, default_value_t = Method::Ksvd)]
     pub method: Method,
-    /// How samples become virtual samples; `none` gives the linear method
-    #[arg(long, value_enum, default_value_t = MapName::Nystroem)]
-    pub map: MapName,
+    /// How samples become virtual samples; `none` gives the linear method [default: nystroem, or
+    /// none if held-out samples are clearly for it]
+    #[arg(long, value_enum)]
+    pub map: Option<MapName>,
     /// What is done to every sample first: center, l2, standardize, joined by commas, or none
     /// [default: center,l2 for signals, standardize for measurements]
     #[arg(long, value_name = "STEPS")]
@@ -23,9 +24,13 @@ pub struct MethodFlags {
     /// Atoms per class, or `auto`: half the samples of the typical class (all of 50), at most 300
     #[arg(long, value_name = "M", default_value = "auto")]
     pub atoms: Count,
-    /// Atoms that may represent a sample, or `auto`
+    /// Atoms that may represent a sample, or `auto`: 5, unless held-out samples are clearly for
+    /// another number up to 30
     #[arg(long, value_name = "Q", default_value = "auto")]
     pub sparsity: Count,
+    /// Atoms per code while dictionaries are learned [default: --sparsity, or 5 where that is auto]
+    #[arg(long, value_name = "Q")]
+    pub learning_sparsity: Option<usize>,
     /// Iterations at most
     #[arg(long, value_name = "T", default_value_t = 10)]
     pub iters: usize,
@@ -89,6 +94,30 @@ pub struct KernelFlags {
     /// What to do with a kernel that is not positive: reject, clip, flip or shift [default: reject]
     #[arg(long, value_name = "POLICY", value_parser = indefinite)]
     pub indefinite: Option<Indefinite>,
+}
+
+impl KernelFlags {
+    /// Flags beside `--kernel`, and whether they were given.
+    pub fn given(&self) -> [(&'static str, bool); 11] {
+        [
+            ("degree", self.degree.is_some()),
+            ("offset", self.offset.is_some()),
+            ("sigma", self.sigma.is_some()),
+            ("rate", self.rate.is_some()),
+            ("normalized", self.normalized),
+            ("sampler", self.sampler.is_some()),
+            ("landmarks", self.landmarks.is_some()),
+            ("rank", self.rank.is_some()),
+            ("variant", self.variant.is_some()),
+            ("centered", self.centered),
+            ("indefinite", self.indefinite.is_some()),
+        ]
+    }
+
+    /// Whether anything was said about the kernel or its approximation.
+    pub fn says_anything(&self) -> bool {
+        self.kernel.is_some() || self.given().iter().any(|(_, given)| *given)
+    }
 }
 
 fn sampler() -> impl clap::builder::TypedValueParser<Value = Sampler> {

@@ -7,7 +7,7 @@ use lkdl::prelude::*;
 /// Samples looked at where the data decide.
 const LOOK_AT: usize = 2000;
 /// Features from which on a sample may be a signal: centring fewer would take too much away.
-pub const MANY_FEATURES: usize = 16;
+const MANY_FEATURES: usize = 16;
 /// Features whose deviations differ by more than this factor have different units.
 const SAME_UNIT: f64 = 20.0;
 
@@ -15,6 +15,11 @@ const SAME_UNIT: f64 = 20.0;
 pub fn thinned<T: Real>(samples: MatRef<'_, T>) -> Mat<T> {
     let step = samples.ncols().div_ceil(LOOK_AT).max(1);
     Mat::from_fn(samples.nrows(), samples.ncols().div_ceil(step), |t, i| samples[(t, i * step)])
+}
+
+/// Whether samples look like signals, each of which may be centred by itself.
+pub fn are_signals(samples: MatRef<'_, f64>) -> bool {
+    Kind::of(thinned(samples).as_ref()) == Kind::Signals
 }
 
 /// Two sorts of samples.

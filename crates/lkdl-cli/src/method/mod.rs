@@ -2,11 +2,14 @@
 
 mod applies;
 mod flags;
+mod held_out;
 mod kind;
 mod recipe;
 mod settings;
 mod trainer;
 mod values;
 
-pub use flags::{MethodFlags, Precision};
+pub use applies::Chosen;
+pub use flags::{KernelName, MapName, Method, MethodFlags, Precision};
+pub use kind::are_signals;
 pub use recipe::{Recipe, class_sizes};

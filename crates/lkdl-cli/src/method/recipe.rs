@@ -4,8 +4,9 @@
 
 use super::applies::Chosen;
 use super::flags::{KernelName, MapName, Method, MethodFlags};
+use super::held_out;
 use super::kind::{Kind, thinned};
-use super::settings::{Resolved, Settings, settings};
+use super::settings::{Resolved, Settings, Sizes, settings};
 use super::trainer::Trainer;
 use super::values::{Count, Width};
 use crate::failure::Failure;
@@ -23,7 +24,7 @@ const SMALL_CLASS: usize = 50;
 /// Output dimension of random features when none is said.
 const RANDOM_FEATURES: usize = 512;
 /// The paper's sparsity for kernel dictionaries.
-const USUAL_SPARSITY: usize = 5;
+pub const USUAL_SPARSITY: usize = 5;
 /// The paper's degree.
 const USUAL_DEGREE: f64 = 2.0;
 
@@ -69,6 +70,15 @@ pub fn class_sizes(labels: &[usize]) -> Vec<usize> {
     sizes
 }
 
+/// What held-out samples decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Draft {
+    /// The map to make.
+    pub map: MapName,
+    /// Atoms that may represent a sample, if that was open and is decided.
+    pub sparsity: Option<usize>,
+}
+
 impl MethodFlags {
     /// The parameters for these samples (one per column) of these classes.
     pub fn recipe<T: Element>(
@@ -77,20 +87,61 @@ impl MethodFlags {
         labels: &[usize],
         seed: u64,
     ) -> Result<Recipe<T>, Failure> {
+        let maps = self.maps();
+        let usual = Draft { map: maps[0], sparsity: None };
+        let verdict = held_out::judge(self, maps, samples, labels, seed);
+        let draft = verdict.as_ref().map_or(usual, |verdict| verdict.draft);
+        let recipe = self.follow(draft, samples, labels, seed)?;
+        let setting = |flag: &str| recipe.settings.get(flag).map_or("", String::as_str);
+        let chosen = verdict.map(|verdict| {
+            format!("--map {} --sparsity {}: {verdict}", setting("map"), setting("sparsity"))
+        });
+        Ok(Recipe { chosen, ..recipe })
+    }
+
+    /// The map that was said, or those that are open, the usual one first.
+    fn maps(&self) -> &'static [MapName] {
+        match self.map {
+            Some(MapName::Nystroem) => &[MapName::Nystroem],
+            Some(MapName::Fourier) => &[MapName::Fourier],
+            Some(MapName::Fastfood) => &[MapName::Fastfood],
+            Some(MapName::None) => &[MapName::None],
+            // who speaks of a kernel or of landmarks wants them
+            None if self.kernel.says_anything() => &[MapName::Nystroem],
+            None => &[MapName::Nystroem, MapName::None],
+        }
+    }
+
+    /// The sparsity that was said.
+    pub fn said_sparsity(&self) -> Option<usize> {
+        match self.sparsity {
+            Count::Exact(sparsity) => Some(sparsity),
+            Count::Auto => None,
+        }
+    }
+
+    /// [`MethodFlags::recipe`] with nothing left open.
+    pub fn follow<T: Element>(
+        &self,
+        draft: Draft,
+        samples: MatRef<'_, T>,
+        labels: &[usize],
+        seed: u64,
+    ) -> Result<Recipe<T>, Failure> {
         let look = thinned(samples);
         let kind = Kind::of(look.as_ref());
-        let chosen = self.chosen(kind);
+        let chosen = self.chosen(draft.map, kind);
         self.check(&chosen)?;
         let prepare = self.preparation(kind, chosen.kernel);
         let prepared = prepare.fit(look.as_ref())?.apply_in_place(look)?.samples;
         let map = self.map_params(&chosen, prepared.as_ref(), seed)?;
-        let (n_atoms, sparsity) = self.sizes(&class_sizes(labels));
+        let sizes = self.sizes(draft, &class_sizes(labels));
         let memory = self.memory.map(|bytes| bytes.0).or_else(usual_budget);
-        let (prepare_ref, map_ref) = (&prepare, &map);
-        let resolved =
-            Resolved { prepare: prepare_ref, map: map_ref, n_atoms, sparsity, memory, seed };
-        let settings = settings(self, &resolved);
-        let method = self.trainer::<T>(n_atoms, sparsity, seed);
+        let settings = {
+            let (map_name, prepare, map) = (draft.map, &prepare, &map);
+            settings(self, &Resolved { map_name, prepare, map, sizes, memory, seed })
+        };
+        let method = self.trainer::<T>(sizes, seed);
         Ok(Recipe { params: LkdlParams { prepare, map, method, memory }, settings, chosen: None })
     }
 
@@ -100,34 +151,23 @@ impl MethodFlags {
     }
 
     /// What flags depend on.
-    fn chosen(&self, kind: Kind) -> Chosen {
-        let kernel = match self.map {
+    fn chosen(&self, map: MapName, kind: Kind) -> Chosen {
+        let kernel = match map {
             MapName::None => None,
             MapName::Fourier | MapName::Fastfood => Some(KernelName::Gaussian),
             MapName::Nystroem => Some(self.kernel.kernel.unwrap_or(kind.kernel())),
         };
         let kernel_is_said = self.kernel.kernel.is_some();
-        Chosen { method: self.method, map: self.map, kernel, kernel_is_said }
+        Chosen { method: self.method, map, kernel, kernel_is_said }
     }
 
     /// Refuses flags that mean nothing beside the others.
     fn check(&self, chosen: &Chosen) -> Result<(), Failure> {
-        let kernel = &self.kernel;
-        chosen.check_kernel(kernel.kernel)?;
-        let given = [
-            ("exact-update", self.exact_update),
-            ("degree", kernel.degree.is_some()),
-            ("offset", kernel.offset.is_some()),
-            ("sigma", kernel.sigma.is_some()),
-            ("rate", kernel.rate.is_some()),
-            ("normalized", kernel.normalized),
-            ("sampler", kernel.sampler.is_some()),
-            ("landmarks", kernel.landmarks.is_some()),
-            ("rank", kernel.rank.is_some()),
-            ("variant", kernel.variant.is_some()),
-            ("centered", kernel.centered),
-            ("indefinite", kernel.indefinite.is_some()),
-        ];
+        chosen.check_kernel(self.kernel.kernel)?;
+        if self.exact_update {
+            chosen.check("exact-update")?;
+        }
+        let given = self.kernel.given();
         given.iter().filter(|(_, given)| *given).try_for_each(|(flag, _)| chosen.check(flag))
     }
 
@@ -141,23 +181,22 @@ impl MethodFlags {
         }
     }
 
-    /// Atoms per class and sparsity.
-    fn sizes(&self, class_sizes: &[usize]) -> (usize, usize) {
-        match (self.atoms, self.sparsity) {
-            (Count::Exact(atoms), Count::Exact(sparsity)) => (atoms, sparsity),
-            (Count::Exact(atoms), Count::Auto) => (atoms, USUAL_SPARSITY.min(atoms).max(1)),
-            (Count::Auto, Count::Exact(sparsity)) => {
-                (suggested_atoms(class_sizes).max(sparsity), sparsity)
-            }
-            (Count::Auto, Count::Auto) => {
-                let atoms = suggested_atoms(class_sizes);
-                (atoms, USUAL_SPARSITY.min(atoms))
-            }
-        }
+    fn sizes(&self, draft: Draft, class_sizes: &[usize]) -> Sizes {
+        let said = self.said_sparsity();
+        let n_atoms = match self.atoms {
+            Count::Exact(atoms) => atoms,
+            Count::Auto => suggested_atoms(class_sizes).max(said.unwrap_or(1)),
+        };
+        // what is said is checked by the engine, what is chosen fits
+        let chosen = |sparsity: usize| sparsity.min(n_atoms).max(1);
+        let sparsity = said.unwrap_or(chosen(draft.sparsity.unwrap_or(USUAL_SPARSITY)));
+        let usual = said.unwrap_or(chosen(USUAL_SPARSITY));
+        Sizes { n_atoms, sparsity, learning: self.learning_sparsity.unwrap_or(usual) }
     }
 
-    fn trainer<T: Element>(&self, n_atoms: usize, sparsity: usize, seed: u64) -> Trainer<T> {
+    fn trainer<T: Element>(&self, sizes: Sizes, seed: u64) -> Trainer<T> {
         let (max_iters, tol) = (self.iters, self.tol);
+        let Sizes { n_atoms, sparsity: of_decision, learning: sparsity } = sizes;
         let learner: Box<dyn Learner<T> + Send> = match self.method {
             Method::Ksvd => Box::new(KsvdParams {
                 n_atoms,
@@ -177,7 +216,7 @@ impl MethodFlags {
                 ..Default::default()
             }),
         };
-        Trainer::ClassDictionaries(ClassDictionariesParams { learner, sparsity })
+        Trainer::ClassDictionaries(ClassDictionariesParams { learner, sparsity: of_decision })
     }
 
     fn map_params<T: Real>(
@@ -194,7 +233,7 @@ impl MethodFlags {
             };
             Ok((width(flags.sigma, prepared, seed)?, rank))
         };
-        Ok(match (self.map, chosen.kernel) {
+        Ok(match (chosen.map, chosen.kernel) {
             (MapName::None, _) => MapParams::None,
             (MapName::Nystroem, kernel) => MapParams::Nystroem(NystroemParams {
                 kernel: self.kernel(kernel.unwrap_or(KernelName::Polynomial), prepared, seed)?,
@@ -295,6 +334,27 @@ fn usual_budget() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::{Args, FromArgMatches};
+
+    #[test]
+    fn a_sparsity_that_is_chosen_fits_the_atoms_and_one_that_is_said_stays() {
+        let sizes = |words: &[&str], chosen: Option<usize>| {
+            let command = MethodFlags::augment_args(clap::Command::new("x").no_binary_name(true));
+            let matches = command.try_get_matches_from(words).unwrap();
+            let flags = MethodFlags::from_arg_matches(&matches).unwrap();
+            let draft = Draft { map: MapName::None, sparsity: chosen };
+            let Sizes { n_atoms, sparsity, learning } = flags.sizes(draft, &[40; 3]);
+            (n_atoms, sparsity, learning)
+        };
+        assert_eq!(sizes(&[], None), (40, 5, 5));
+        assert_eq!(sizes(&[], Some(12)), (40, 12, 5));
+        assert_eq!(sizes(&["--atoms", "3"], None), (3, 3, 3));
+        assert_eq!(sizes(&["--atoms", "3"], Some(12)), (3, 3, 3));
+        assert_eq!(sizes(&["--sparsity", "7"], None), (40, 7, 7));
+        assert_eq!(sizes(&["--atoms", "3", "--sparsity", "4"], None), (3, 4, 4));
+        assert_eq!(sizes(&["--learning-sparsity", "2"], Some(9)), (40, 9, 2));
+        assert_eq!(sizes(&["--sparsity", "60"], None), (60, 60, 60));
+    }
 
     #[test]
     fn atoms_follow_the_typical_class() {

@@ -1,7 +1,7 @@
 //! What a fit was made with, as flags and values that would repeat it.
 
 use super::applies::name;
-use super::flags::MethodFlags;
+use super::flags::{MapName, MethodFlags};
 use lkdl::map::fastfood::FastfoodParams;
 use lkdl::map::fourier::FourierParams;
 use lkdl::map::{Indefinite, Variant};
@@ -11,12 +11,22 @@ use std::collections::BTreeMap;
 /// Flags without dashes, and their values.
 pub type Settings = BTreeMap<String, String>;
 
+/// Atoms of each class, and how many of them make a code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sizes {
+    pub n_atoms: usize,
+    /// Of the decision.
+    pub sparsity: usize,
+    /// Of the codes that dictionaries are learned from.
+    pub learning: usize,
+}
+
 /// What was chosen beside the flags.
 pub struct Resolved<'a> {
+    pub map_name: MapName,
     pub prepare: &'a PrepareParams,
     pub map: &'a MapParams,
-    pub n_atoms: usize,
-    pub sparsity: usize,
+    pub sizes: Sizes,
     pub memory: Option<u64>,
     pub seed: u64,
 }
@@ -28,10 +38,11 @@ pub fn settings(flags: &MethodFlags, chosen: &Resolved<'_>) -> Settings {
         settings.insert(flag.to_string(), value);
     };
     put("method", name(&flags.method));
-    put("map", name(&flags.map));
+    put("map", name(&chosen.map_name));
     put("prepare", chosen.prepare.to_string());
-    put("atoms", chosen.n_atoms.to_string());
-    put("sparsity", chosen.sparsity.to_string());
+    put("atoms", chosen.sizes.n_atoms.to_string());
+    put("sparsity", chosen.sizes.sparsity.to_string());
+    put("learning-sparsity", chosen.sizes.learning.to_string());
     put("iters", flags.iters.to_string());
     put("tol", flags.tol.to_string());
     put("exact-update", flags.exact_update.to_string());

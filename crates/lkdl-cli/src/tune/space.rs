@@ -1,10 +1,14 @@
-//! What is searched: kernels and their width or degree, and the sizes of map and dictionaries.
+//! What is searched: kernels and their width or degree, no kernel at all, the preparation of samples,
+//! and the sizes of map and dictionaries.
 //!
 //! A [`Point`] is one choice; its [`Settings`] are the flags that `fit` takes for it. Widths are in
 //! multiples of the median distance, so that they mean the same on any data. Flags that the user
 //! holds fixed replace those of every point, and their axes are not walked.
 
+use super::fixed::method_flags;
 use crate::failure::Failure;
+use crate::method::{Chosen, KernelName, MapName, Method};
+use clap::ValueEnum;
 use std::collections::BTreeMap;
 
 /// Flags of `fit`, without dashes, and their values.
@@ -14,13 +18,10 @@ pub type Settings = BTreeMap<String, String>;
 /// sets of digits, and quick.
 const START: [(Axis, usize); 4] =
     [(Axis::Landmarks, 256), (Axis::Rank, 256), (Axis::Atoms, 50), (Axis::Sparsity, 5)];
-/// The flags that a point sets, by the map that `--map` names.
-const SEARCHED: [(&str, &[&str]); 4] = [
-    ("nystroem", &["kernel", "degree", "sigma", "landmarks", "rank", "atoms", "sparsity"]),
-    ("fourier", &["sigma", "rank", "atoms", "sparsity"]),
-    ("fastfood", &["sigma", "rank", "atoms", "sparsity"]),
-    ("none", &["atoms", "sparsity"]),
-];
+/// Preparations, in the order they are tried.
+const PREPARATIONS: [&str; 4] = ["center,l2", "l2", "standardize", "none"];
+/// Those that leave no value negative that was not: chi2 kernels need that.
+const NON_NEGATIVE: [&str; 2] = ["none", "l2"];
 /// Degrees and widths tried first; finer steps follow around the best.
 const DEGREES: [u32; 2] = [2, 4];
 const WIDTHS: [f64; 3] = [0.5, 1.0, 2.0];
@@ -62,6 +63,8 @@ impl Axis {
 /// A kernel with what there is to choose about it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Choice {
+    /// No kernel: `--map none`.
+    NoMap,
     /// Nothing.
     Plain(&'static str),
     /// `--degree`.
@@ -85,11 +88,16 @@ pub const KERNELS: [&str; 8] = [
 pub const STANDARD_KERNELS: [&str; 3] = ["linear", "polynomial", "gaussian"];
 
 impl Choice {
-    fn name(self) -> &'static str {
+    fn name(self) -> Option<&'static str> {
         match self {
-            Self::Plain(name) | Self::Width(name, _) => name,
-            Self::Degree(_) => "polynomial",
+            Self::NoMap => None,
+            Self::Plain(name) | Self::Width(name, _) => Some(name),
+            Self::Degree(_) => Some("polynomial"),
         }
+    }
+
+    fn is_chi2(self) -> bool {
+        self.name().is_some_and(|name| name.starts_with("chi2"))
     }
 
     /// The coarse grid of one kernel.
@@ -103,7 +111,7 @@ impl Choice {
 
     fn step(self, up: bool, factor: f64) -> Option<Self> {
         match self {
-            Self::Plain(_) => None,
+            Self::NoMap | Self::Plain(_) => None,
             Self::Degree(degree) => {
                 let next = if up { degree + 1 } else { degree.saturating_sub(1) };
                 (1..=MAX_DEGREE).contains(&next).then_some(Self::Degree(next))
@@ -127,84 +135,138 @@ fn three_digits(value: f64) -> f64 {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point {
     pub kernel: Choice,
+    pub prepare: &'static str,
     pub landmarks: usize,
     pub rank: usize,
     pub atoms: usize,
     pub sparsity: usize,
 }
 
+/// What the data allow.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Samples that a fold leaves to learn from, at least.
+    pub n_samples: usize,
+    pub n_features: usize,
+    /// The same for the largest class.
+    pub class_size: usize,
+    /// Whether each sample may be centred: whether it has features enough, of one unit.
+    pub are_signals: bool,
+}
+
 /// What the data allow, and what the user holds fixed.
 #[derive(Debug, Clone)]
 pub struct Space {
-    /// Kernels to try.
-    kernels: Vec<&'static str>,
-    /// Flags that mean something to the map.
-    searched: &'static [&'static str],
+    /// Kernels to try, and no kernel.
+    choices: Vec<Choice>,
+    method: Method,
+    /// The map of those with a kernel.
+    map: MapName,
     fixed: Settings,
-    /// Samples that a fold leaves to learn from, at least.
-    n_samples: usize,
-    n_features: usize,
-    /// The same for the largest class.
-    class_size: usize,
+    limits: Limits,
 }
 
 impl Space {
-    /// For folds that leave `n_samples` to learn from and `class_size` of the largest class.
-    pub fn new(
-        kernels: &[String],
-        fixed: Settings,
-        n_samples: usize,
-        n_features: usize,
-        class_size: usize,
-    ) -> Result<Self, Failure> {
+    /// For data within these limits; an error if a flag is fixed that no choice takes.
+    pub fn new(kernels: &[String], fixed: Settings, limits: Limits) -> Result<Self, Failure> {
         let find = |name: &String| {
             KERNELS.into_iter().find(|known| known == name).ok_or_else(|| {
                 let known = KERNELS.join(", ");
                 Failure::usage(format!("kernel is \"{name}\", but must be one of {known}"))
             })
         };
-        let map = fixed.get("map").map_or("nystroem", String::as_str);
-        let searched = SEARCHED.iter().find(|(name, _)| *name == map).map_or(&[][..], |(_, s)| s);
-        let kernels = match (map, fixed.get("kernel")) {
-            ("nystroem", Some(only)) => vec![find(only)?],
-            ("nystroem", None) if kernels.is_empty() => STANDARD_KERNELS.to_vec(),
-            ("nystroem", None) => kernels.iter().map(find).collect::<Result<_, _>>()?,
-            // random features are those of the Gaussian kernel; without a map any one will do
-            _ => vec!["gaussian"],
+        let said = method_flags(&fixed)?;
+        let map = said.map.unwrap_or(MapName::Nystroem);
+        let mut names = match (map, fixed.get("kernel")) {
+            (MapName::None, _) => Vec::new(),
+            // random features are those of the Gaussian kernel
+            (MapName::Fourier | MapName::Fastfood, _) => vec!["gaussian"],
+            (MapName::Nystroem, Some(only)) => vec![find(only)?],
+            (MapName::Nystroem, None) if kernels.is_empty() => STANDARD_KERNELS.to_vec(),
+            (MapName::Nystroem, None) => kernels.iter().map(find).collect::<Result<_, _>>()?,
         };
-        Ok(Self { kernels, searched, fixed, n_samples, n_features, class_size })
+        names.dedup();
+        let mut choices: Vec<Choice> = names.into_iter().flat_map(Choice::coarse).collect();
+        let is_open = said.map.is_none() && kernels.is_empty() && !said.kernel.says_anything();
+        if map == MapName::None || is_open {
+            choices.push(Choice::NoMap);
+        }
+        let space = Self { choices, method: said.method, map, fixed, limits };
+        for flag in space.fixed.keys() {
+            if !space.choices.iter().any(|&choice| space.chosen(choice).takes(flag)) {
+                space.chosen(space.choices[0]).check(flag)?;
+            }
+        }
+        Ok(space)
+    }
+
+    /// What flags depend on, for a choice.
+    fn chosen(&self, choice: Choice) -> Chosen {
+        let kernel = choice.name().and_then(|name| KernelName::from_str(name, false).ok());
+        let map = if choice == Choice::NoMap { MapName::None } else { self.map };
+        Chosen { method: self.method, map, kernel, kernel_is_said: true }
     }
 
     fn has_landmarks(&self) -> bool {
-        self.searched.contains(&"landmarks")
+        self.map == MapName::Nystroem
     }
 
     /// The flags of a point.
     pub fn settings(&self, point: &Point) -> Settings {
         let mut settings = Settings::from([
-            ("kernel".into(), point.kernel.name().into()),
+            ("prepare".into(), point.prepare.into()),
             ("landmarks".into(), point.landmarks.to_string()),
             ("rank".into(), point.rank.to_string()),
             ("atoms".into(), point.atoms.to_string()),
             ("sparsity".into(), point.sparsity.to_string()),
         ]);
+        match (point.kernel, self.map) {
+            (Choice::NoMap, _) => settings.insert("map".into(), "none".into()),
+            (choice, MapName::Nystroem) => {
+                choice.name().and_then(|name| settings.insert("kernel".into(), name.into()))
+            }
+            _ => None,
+        };
         match point.kernel {
-            Choice::Plain(_) => None,
+            Choice::NoMap | Choice::Plain(_) => None,
             Choice::Degree(degree) => settings.insert("degree".into(), degree.to_string()),
             Choice::Width(_, width) => settings.insert("sigma".into(), format!("{width}median")),
         };
-        settings.retain(|flag, _| self.searched.contains(&flag.as_str()));
         settings.extend(self.fixed.clone());
+        let chosen = self.chosen(point.kernel);
+        settings.retain(|flag, _| chosen.takes(flag));
         settings
+    }
+
+    /// Preparations that suit a choice, the usual one first.
+    fn preparations(&self, choice: Choice) -> Vec<&'static str> {
+        if choice.is_chi2() {
+            return NON_NEGATIVE.to_vec();
+        }
+        let signals = self.limits.are_signals;
+        let mut all: Vec<&'static str> =
+            PREPARATIONS.into_iter().filter(|prepare| signals || *prepare != "center,l2").collect();
+        let usual = if signals { "center,l2" } else { "standardize" };
+        all.sort_by_key(|prepare| *prepare != usual);
+        all
+    }
+
+    /// The same point under every other preparation; none where the user holds it fixed.
+    pub fn prepared_otherwise(&self, point: &Point) -> Vec<Point> {
+        let others = self.preparations(point.kernel).into_iter();
+        let others = others.filter(|prepare| *prepare != point.prepare);
+        let points = others.map(|prepare| Point { prepare, ..point.clone() });
+        points.filter(|other| self.settings(other) != self.settings(point)).collect()
     }
 
     /// Where the search starts: every kernel, at sizes that are quick.
     pub fn coarse(&self) -> Vec<Point> {
         let mut points: Vec<Point> = Vec::new();
-        for choice in self.kernels.iter().flat_map(|name| Choice::coarse(name)) {
+        for &choice in &self.choices {
             let [landmarks, rank, atoms, sparsity] =
                 START.map(|(axis, size)| size.min(self.most(axis, choice)).max(1));
-            let mut point = Point { kernel: choice, landmarks, rank, atoms, sparsity };
+            let prepare = self.preparations(choice)[0];
+            let mut point = Point { kernel: choice, prepare, landmarks, rank, atoms, sparsity };
             self.reconcile(&mut point);
             // a fixed degree or width leaves one of several
             if points.iter().all(|known| self.settings(known) != self.settings(&point)) {
@@ -233,7 +295,8 @@ impl Space {
     fn fixed(&self, flag: &str) -> Option<usize> {
         let text = self.fixed.get(flag)?;
         let share = text.strip_suffix('%').and_then(|percent| percent.trim().parse::<f64>().ok());
-        let of_share = share.map(|percent| (percent / 100.0 * self.n_samples as f64) as usize);
+        let of_share =
+            share.map(|percent| (percent / 100.0 * self.limits.n_samples as f64) as usize);
         let open = if matches!(flag, "landmarks" | "atoms") { usize::MAX } else { 0 };
         Some(text.parse().ok().or(of_share).unwrap_or(open))
     }
@@ -243,11 +306,13 @@ impl Space {
         match axis {
             // the rank of random features is not bound by samples
             Axis::Landmarks | Axis::Rank if !self.has_landmarks() => MAX_LANDMARKS,
-            Axis::Landmarks => self.n_samples.min(MAX_LANDMARKS),
+            Axis::Landmarks => self.limits.n_samples.min(MAX_LANDMARKS),
             // a linear kernel matrix has no more directions than samples have features
-            Axis::Rank if kernel.name() == "linear" => self.n_features.min(self.n_samples),
-            Axis::Rank => self.n_samples.min(MAX_LANDMARKS),
-            Axis::Atoms | Axis::Sparsity => self.class_size,
+            Axis::Rank if kernel.name() == Some("linear") => {
+                self.limits.n_features.min(self.limits.n_samples)
+            }
+            Axis::Rank => self.limits.n_samples.min(MAX_LANDMARKS),
+            Axis::Atoms | Axis::Sparsity => self.limits.class_size,
             Axis::Kernel | Axis::Map => 0,
         }
     }
@@ -284,19 +349,24 @@ mod tests {
 
     fn space(fixed: &[(&str, &str)]) -> Space {
         let fixed = fixed.iter().map(|(flag, value)| (flag.to_string(), value.to_string()));
-        Space::new(&[], fixed.collect(), 400, 20, 50).unwrap()
+        Space::new(&[], fixed.collect(), LIMITS).unwrap()
     }
+
+    const LIMITS: Limits =
+        Limits { n_samples: 400, n_features: 20, class_size: 50, are_signals: true };
 
     #[test]
     fn the_coarse_grid_holds_every_kernel_within_the_data() {
         let points = space(&[]).coarse();
-        assert_eq!(points.len(), 1 + DEGREES.len() + WIDTHS.len());
+        assert_eq!(points.len(), 1 + DEGREES.len() + WIDTHS.len() + 1);
+        assert_eq!(points.last().unwrap().kernel, Choice::NoMap);
         for point in &points {
             assert!(point.landmarks <= 400 && point.rank <= point.landmarks);
             assert!(point.atoms <= 50 && point.sparsity <= point.atoms);
         }
         assert_eq!(points[0].rank, 20, "linear: no more than features");
-        let tiny = Space::new(&[], Settings::new(), 3, 1, 1).unwrap().coarse();
+        let limits = Limits { n_samples: 3, n_features: 1, class_size: 1, are_signals: false };
+        let tiny = Space::new(&[], Settings::new(), limits).unwrap().coarse();
         assert!(tiny.iter().all(|p| (p.landmarks, p.atoms, p.sparsity) == (3, 1, 1)));
     }
 
@@ -316,8 +386,9 @@ mod tests {
     fn sizes_that_are_searched_suit_those_that_are_fixed() {
         let start = |fixed: &[(&str, &str)]| {
             let space = space(fixed);
-            let point = space.coarse().pop().unwrap();
-            let settings = space.settings(&point);
+            let mut points = space.coarse();
+            points.retain(|point| point.kernel != Choice::NoMap);
+            let settings = space.settings(&points.pop().unwrap());
             ["landmarks", "rank", "atoms", "sparsity"].map(|flag| settings[flag].clone()).join(" ")
         };
         assert_eq!(start(&[("landmarks", "100")]), "100 100 50 5");
@@ -373,8 +444,8 @@ mod tests {
             let settings = space.settings(&points[0]);
             (points.len(), settings.into_keys().collect::<Vec<_>>().join(" "))
         };
-        assert_eq!(flags("none"), (1, "atoms map sparsity".into()));
-        assert_eq!(flags("fourier"), (3, "atoms map rank sigma sparsity".into()));
+        assert_eq!(flags("none"), (1, "atoms map prepare sparsity".into()));
+        assert_eq!(flags("fourier"), (3, "atoms map prepare rank sigma sparsity".into()));
         assert_eq!(flags("nystroem").0, 6);
         let fourier = space(&[("map", "fourier")]);
         let more = fourier.step(&fourier.coarse()[0], Axis::Rank, true, 2.0).unwrap();
@@ -383,7 +454,48 @@ mod tests {
 
     #[test]
     fn unknown_kernels_are_named() {
-        let error = Space::new(&["rbf".into()], Settings::new(), 9, 9, 9).unwrap_err();
+        let error = Space::new(&["rbf".into()], Settings::new(), LIMITS).unwrap_err();
         assert_eq!(error.code(), 2);
+    }
+
+    #[test]
+    fn a_fixed_flag_is_kept_where_it_means_something_and_refused_where_nowhere() {
+        let fixed = |pairs: &[(&str, &str)]| -> Settings {
+            pairs.iter().map(|(flag, value)| (flag.to_string(), value.to_string())).collect()
+        };
+        let space = space(&[("offset", "1")]);
+        let flags: Vec<bool> = space
+            .coarse()
+            .iter()
+            .map(|point| space.settings(point).contains_key("offset"))
+            .collect();
+        assert_eq!(flags, [false, true, true, false, false, false], "polynomial alone takes it");
+        let none = Space::new(&[], fixed(&[("map", "none"), ("landmarks", "9")]), LIMITS);
+        let text = none.unwrap_err().to_string();
+        assert!(text.contains("--landmarks does not go with --map none"), "{text}");
+        let linear = Space::new(&["linear".into()], fixed(&[("sigma", "2")]), LIMITS);
+        assert!(
+            linear.unwrap_err().to_string().contains("--sigma does not go with --kernel linear")
+        );
+    }
+
+    #[test]
+    fn every_preparation_that_suits_is_an_alternative() {
+        let of = |space: &Space, point: &Point| -> Vec<&'static str> {
+            space.prepared_otherwise(point).iter().map(|other| other.prepare).collect()
+        };
+        let signals = space(&[]);
+        let point = &signals.coarse()[0];
+        assert_eq!(point.prepare, "center,l2");
+        assert_eq!(of(&signals, point), ["l2", "standardize", "none"]);
+        let limits = Limits { are_signals: false, ..LIMITS };
+        let table = Space::new(&[], Settings::new(), limits).unwrap();
+        let point = &table.coarse()[0];
+        assert_eq!(point.prepare, "standardize");
+        assert_eq!(of(&table, point), ["l2", "none"]);
+        let chi2 = Space::new(&["chi2".into()], Settings::new(), LIMITS).unwrap();
+        assert_eq!(of(&chi2, &chi2.coarse()[0]), ["l2"]);
+        let fixed = space(&[("prepare", "l2")]);
+        assert!(of(&fixed, &fixed.coarse()[0]).is_empty());
     }
 }

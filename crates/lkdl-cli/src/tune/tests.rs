@@ -3,6 +3,7 @@ use super::*;
 use crate::folds::Folds;
 use faer::Mat;
 use lkdl_data::Dataset;
+use space::Limits;
 use std::cell::Cell;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,7 +13,11 @@ fn key() -> Key {
 }
 
 fn space() -> Space {
-    Space::new(&[], Settings::new(), 300, 20, 50).unwrap()
+    Space::new(&[], Settings::new(), limits(300, 20, 50)).unwrap()
+}
+
+fn limits(n_samples: usize, n_features: usize, class_size: usize) -> Limits {
+    Limits { n_samples, n_features, class_size, are_signals: true }
 }
 
 fn trials(count: usize) -> Budget {
@@ -104,8 +109,8 @@ fn the_best_is_the_largest_mean_and_time_ends_the_search() {
 
 #[test]
 fn settings_that_fail_are_recorded_and_all_failing_is_an_error() {
-    let linear_fails = |settings: &Settings| match settings["kernel"].as_str() {
-        "linear" => Err(Failure::run("no")),
+    let linear_fails = |settings: &Settings| match settings.get("kernel").map(String::as_str) {
+        Some("linear") => Err(Failure::run("no")),
         _ => Ok(vec![0.5]),
     };
     let found = unlogged(trials(6), &linear_fails).unwrap();
@@ -132,7 +137,10 @@ fn the_kernel_that_separates_is_found_on_real_folds() {
     let fixed = [("prepare", "none"), ("precision", "f64"), ("offset", "1"), ("iters", "3")];
     let fixed = fixed.map(|(flag, value)| (flag.to_string(), value.to_string())).into();
     let kernels = ["linear".to_string(), "polynomial".to_string()];
-    let space = Space::new(&kernels, fixed, folds.n_training(), 2, folds.class_size()).unwrap();
+    let space = {
+        let limits = limits(folds.n_training(), 2, folds.class_size());
+        Space::new(&kernels, fixed, limits).unwrap()
+    };
     let bar = indicatif::ProgressBar::hidden();
     let evaluate = |settings: &Settings| folds.accuracies(&method_flags(settings)?, &bar);
     let report = |_: usize, _: &Trial, _: bool| {};

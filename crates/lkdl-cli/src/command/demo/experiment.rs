@@ -5,6 +5,7 @@
 //! samples; the map is the only difference. How much hangs on the sparsity is measured too.
 
 use crate::failure::Failure;
+use crate::folds::indices;
 use faer::Mat;
 use lkdl::prelude::*;
 use lkdl_data::{Corruption, Dataset, Labels, Table, digits, stratified_split};
@@ -241,9 +242,4 @@ impl Experiment {
         };
         Ok((Lkdl::from_parts(preparation, map, classifier), seconds))
     }
-}
-
-/// Class indices as the library takes them.
-pub fn indices(set: &Dataset) -> Vec<usize> {
-    set.labels.iter().map(|&label| label as usize).collect()
 }

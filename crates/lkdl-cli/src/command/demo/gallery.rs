@@ -1,8 +1,9 @@
 //! Pictures for the page: a test sample of every class before and after corruption, the residuals
 //! of a few of them, and the atoms.
 
-use super::experiment::{Condition, Method, Model, indices};
+use super::experiment::{Condition, Method, Model};
 use crate::failure::Failure;
+use crate::folds::indices;
 use faer::{Mat, MatRef};
 use lkdl::prelude::*;
 use lkdl_data::Dataset;

@@ -3,7 +3,9 @@
 use super::experiment::{Condition, Experiment, Measurement, Method, Record};
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::scores::Spread;
 use crate::table::{Align, Table};
+use crate::words::counted;
 use lkdl_report::image::{PixelOrder, Shape};
 use lkdl_report::{DemoReport, ResultRow, SparsityRow, StageTime};
 
@@ -81,25 +83,16 @@ fn row(
     });
     let (accuracies, seconds): (Vec<f64>, Vec<f64>) =
         found.map(|m| (m.accuracy, m.seconds)).unzip();
-    let (accuracy_mean, accuracy_std) = mean_and_std(&accuracies)?;
-    let (seconds, _) = mean_and_std(&seconds)?;
-    Some(ResultRow {
+    let Spread { mean: accuracy_mean, std: accuracy_std } = Spread::of(&accuracies);
+    (!accuracies.is_empty()).then(|| ResultRow {
         method: method.name().into(),
         corruption: condition.kind.into(),
         level: condition.level,
         accuracy_mean,
         accuracy_std,
         runs: accuracies.len(),
-        seconds,
+        seconds: Spread::of(&seconds).mean,
     })
-}
-
-/// Mean and sample standard deviation; the latter is 0 for one value.
-fn mean_and_std(values: &[f64]) -> Option<(f64, f64)> {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
-    (!values.is_empty()).then(|| (mean, (squares / (n - 1.0).max(1.0)).sqrt()))
 }
 
 fn times(experiment: &Experiment, records: &[Record]) -> Vec<StageTime> {
@@ -118,7 +111,8 @@ fn times(experiment: &Experiment, records: &[Record]) -> Vec<StageTime> {
             ("classify", clean.map(|m| m.seconds).collect()),
         ];
         for (stage, values) in stages {
-            if let Some((seconds, seconds_std)) = mean_and_std(&values) {
+            if !values.is_empty() {
+                let Spread { mean: seconds, std: seconds_std } = Spread::of(&values);
                 let (method, stage) = (method.name().into(), stage.into());
                 times.push(StageTime { method, stage, seconds, seconds_std });
             }
@@ -187,18 +181,6 @@ pub fn table(report: &DemoReport) -> String {
             ms(time.seconds_std),
         ]);
     }
-    let runs = if report.runs == 1 { "1 run".into() } else { format!("{} runs", report.runs) };
+    let runs = counted(report.runs, "run");
     format!("Accuracy in %, mean ± σ of {runs}; lead in points\n\n{table}\n{times}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn deviations_are_those_of_a_sample() {
-        assert_eq!(mean_and_std(&[]), None);
-        assert_eq!(mean_and_std(&[3.0]), Some((3.0, 0.0)));
-        assert_eq!(mean_and_std(&[1.0, 3.0]), Some((2.0, 2.0_f64.sqrt())));
-    }
 }
