@@ -21,9 +21,9 @@ const MAX_SPARSITY: usize = 30;
 /// Samples looked at at most: enough to tell a point of accuracy, and quick.
 const MAX_SAMPLES: usize = 4000;
 /// Folds that the samples are cut into; they are judged one after the other until [`ENOUGH`] are.
-const FOLDS: usize = 4;
-/// Judged samples that suffice: a point of accuracy is ten of them.
-const ENOUGH: usize = 900;
+const FOLDS: usize = 3;
+/// Judged samples that suffice: a point of accuracy is eight of them.
+const ENOUGH: usize = 800;
 /// Standard errors that a difference must exceed.
 const CLEARLY: f64 = 2.0;
 
