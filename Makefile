@@ -1,7 +1,7 @@
 .PHONY: help test test-browser lint doc bench fuzz
 
 FUZZ_SECONDS ?= 60
-FUZZ_SEEDS := crates/lkdl-data/tests/fixtures
+FUZZ_SEEDS := fuzz/seeds crates/lkdl-data/tests/fixtures
 EXAMPLES := quickstart kernelize custom_kernel
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
