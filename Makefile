@@ -1,5 +1,7 @@
-.PHONY: help test test-browser lint doc bench
+.PHONY: help test test-browser lint doc bench fuzz
 
+FUZZ_SECONDS ?= 60
+FUZZ_SEEDS := fuzz/seeds crates/lkdl-data/tests/fixtures
 EXAMPLES := quickstart kernelize custom_kernel
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
@@ -33,3 +35,13 @@ doc: ## the library's documentation with typeset equations, in target/doc
 bench: ## timed kernels (criterion) and the roofline table
 	cargo bench -p lkdl
 	cargo run --release -p lkdl --example roofline
+
+fuzz: ## every reader on hostile files, FUZZ_SECONDS (60) each; needs cargo-fuzz, and installs it
+	@cargo fuzz --version >/dev/null 2>&1 || cargo install cargo-fuzz --locked
+	cargo fuzz build -s none
+	@set -e; for target in $$(cargo fuzz list); do \
+		echo "== $$target"; mkdir -p fuzz/corpus/$$target; \
+		cargo fuzz run -s none $$target fuzz/corpus/$$target $(FUZZ_SEEDS) -- \
+			-max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -max_len=20000 \
+			-print_final_stats=1; \
+	done

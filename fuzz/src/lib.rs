@@ -1,7 +1,7 @@
 //! What all targets share: bytes become a file, the file is read, and what comes of it must be an
 //! error that names the file or a sound table, without much memory.
 //!
-//! A target is one reader. Its seeds are the fixtures of `lkdl-data`'s tests.
+//! A target is one reader. Its seeds are `seeds/` and the fixtures of `lkdl-data`'s tests.
 
 use lkdl_data::{DataError, Format, Header, Layout, ReadOptions, Table};
 use std::alloc::{GlobalAlloc, System};

@@ -75,11 +75,11 @@ impl DataFlags {
 
     /// Reads the data with the features that `model` has learned from.
     pub fn table_for(&self, model: &AnyModel, context: &Context) -> Result<Table, Failure> {
-        let n_features = match model {
-            AnyModel::F32(model) => model.pipeline.preparation().n_features(),
-            AnyModel::F64(model) => model.pipeline.preparation().n_features(),
+        let (n_features, data) = match model {
+            AnyModel::F32(model) => (model.pipeline.preparation().n_features(), &model.card.data),
+            AnyModel::F64(model) => (model.pipeline.preparation().n_features(), &model.card.data),
         };
-        Ok(self.table(context)?.align(n_features, None)?)
+        Ok(self.table(context)?.align(n_features, data.feature_names.as_deref())?)
     }
 }
 

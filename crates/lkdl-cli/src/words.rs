@@ -4,7 +4,7 @@
 use lkdl::LkdlError;
 
 /// Names under which the library speaks of what a flag sets.
-const FLAGS: [(&str, &str); 16] = [
+const FLAGS: [(&str, &str); 23] = [
     ("n_landmarks", "--landmarks"),
     ("n_landmarks share", "--landmarks"),
     ("max landmarks", "--landmarks"),
@@ -21,6 +21,13 @@ const FLAGS: [(&str, &str); 16] = [
     ("kernel rate", "--rate"),
     ("kernel scale", "--rate"),
     ("n_folds", "--folds"),
+    ("sqrt_alpha", "--sqrt-alpha"),
+    ("sqrt_beta", "--sqrt-beta"),
+    ("l1_weight", "--lambda1"),
+    ("rule's l1_weight", "--lambda1"),
+    ("scatter_weight", "--lambda2"),
+    ("rule's mean_weight", "--lambda2"),
+    ("relative_penalty", "--lasso"),
 ];
 
 /// Names that can stand anywhere in a sentence of the library, the longer before the shorter.

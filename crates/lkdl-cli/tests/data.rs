@@ -169,10 +169,10 @@ fn a_test_part_that_mentions_fewer_features_is_padded() {
 fn one_large_line_is_refused_in_little_memory() {
     let scratch = Scratch::new("bomb");
     let file = scratch.path("a.csv.gz");
-    // 1 GiB of one line
-    let made = std::process::Command::new("sh")
-        .args(["-c", "head -c 1073741824 /dev/zero | tr '\\0' 1 | gzip -1 > \"$0\"", &file])
-        .status();
+    // one line of 1 GiB, in 64 parts
+    let script = "head -c 16777216 /dev/zero | tr '\\0' 1 | gzip -1 > \"$0.part\"; \
+                  for part in $(seq 64); do cat \"$0.part\"; done > \"$0\"";
+    let made = std::process::Command::new("sh").args(["-c", script, &file]).status();
     assert!(made.unwrap().success());
     let run: common::Run = std::process::Command::new("sh")
         .args(["-c", "ulimit -v 700000; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_lkdl")])

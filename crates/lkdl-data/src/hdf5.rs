@@ -331,6 +331,13 @@ mod tests {
     }
 
     #[test]
+    fn integers_of_64_bits_are_kept_exactly() {
+        let (large, bytes) = (u64::MAX, u64::MAX.to_ne_bytes());
+        assert_eq!(Number::Unsigned(8).values(&bytes), Content::Unsigned(vec![large]));
+        assert_eq!(Number::Signed(8).values(&bytes), Content::Integers(vec![-1]));
+    }
+
+    #[test]
     fn what_is_not_hdf5_is_told() {
         for bytes in [&b""[..], &[0; 600], SIGNATURE] {
             let error =

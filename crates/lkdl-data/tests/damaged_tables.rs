@@ -80,6 +80,8 @@ fn no_damage_does_harm() {
         "strings.parquet",
         "kinds.parquet",
         "null.parquet",
+        "index.parquet",
+        "unsigned.parquet",
     ] {
         let good = fs::read(fixtures.join(name)).unwrap();
         let path = scratch.0.join(name);

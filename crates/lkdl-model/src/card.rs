@@ -28,6 +28,12 @@ pub struct DataRecord {
     pub checksum: String,
     /// How many.
     pub n_samples: usize,
+    /// What their source calls the features, if it does: new samples are matched by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feature_names: Option<Vec<String>>,
+    /// Rows and columns of the images they are, pixels row by row, if their source says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image_shape: Option<(usize, usize)>,
 }
 
 /// How the dictionary of one class came to be.

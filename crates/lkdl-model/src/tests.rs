@@ -4,6 +4,7 @@ use crate::{
     AnyModel, Card, Classifier, DataRecord, Element, ModelError, Pipeline, from_bytes, to_bytes,
 };
 use faer::Mat;
+use lkdl::exact::KernelSrcParams;
 use lkdl::map::fastfood::FastfoodParams;
 use lkdl::map::fourier::FourierParams;
 use lkdl::prelude::*;
@@ -44,7 +45,13 @@ fn card() -> Card {
     Card {
         class_names: vec!["yes".into(), "nö \"quoted\"".into()],
         seed: u64::MAX,
-        data: DataRecord { name: "tiny".into(), checksum: "ab".into(), n_samples: 40 },
+        data: DataRecord {
+            name: "tiny".into(),
+            checksum: "ab".into(),
+            n_samples: 40,
+            feature_names: Some(["a", "b", "c", "d", "e"].map(String::from).into()),
+            image_shape: Some((1, 5)),
+        },
         settings: [("kernel".to_string(), "gaussian".to_string())].into(),
     }
 }
@@ -95,6 +102,108 @@ fn every_map_and_precision_survives_bit_for_bit() {
     });
 }
 
+/// Classifiers of every method, trained on the same samples.
+fn classifiers<T: Element>() -> Vec<Classifier<T>> {
+    let (X, labels) = samples::<T>();
+    let X = X.as_ref();
+    let kernel = Kernel::Normalized(Box::new(Kernel::Polynomial { degree: 2.0, offset: 0.5 }));
+    let learner = KernelKsvdParams { n_atoms: 4, sparsity: 2, ..Default::default() };
+    let kernel_dictionaries =
+        KernelDictionariesParams { kernel: kernel.clone(), learner, sparsity: 2, memory: None };
+    let lc = |variant| LcKsvdParams {
+        variant,
+        n_atoms: 7,
+        sparsity: 3,
+        sqrt_alpha: 1.0,
+        sqrt_beta: 0.5,
+        max_iters: 3,
+        ..Default::default()
+    };
+    let fddl =
+        |form, rule| FddlParams::<T> { form, rule, n_atoms: 3, max_iters: 2, ..Default::default() };
+    let global = FddlRule::Global { l1_weight: 0.1, mean_weight: 0.01 };
+    let codings = [SrcCoding::Omp { sparsity: 3 }, SrcCoding::Lasso { relative_penalty: 0.2 }];
+    let mut all: Vec<Classifier<T>> = vec![
+        kernel_dictionaries.train(X, &labels).unwrap().into(),
+        lc(LcVariant::Lc1).train(X, &labels).unwrap().into(),
+        lc(LcVariant::Lc2).train(X, &labels).unwrap().into(),
+        lc(LcVariant::Discriminative).train(X, &labels).unwrap().into(),
+        fddl(FddlForm::Full, global).train(X, &labels).unwrap().into(),
+        fddl(FddlForm::Simplified, FddlRule::default()).train(X, &labels).unwrap().into(),
+    ];
+    for coding in codings {
+        let src = SrcParams { coding, ..Default::default() };
+        all.push(src.train(X, &labels).unwrap().into());
+        let kernel_src = KernelSrcParams { kernel: kernel.clone(), coding };
+        all.push(kernel_src.train(X, &labels).unwrap().into());
+    }
+    all
+}
+
+fn every_method_survives<T: Element>(unwrap: impl Fn(AnyModel) -> Pipeline<T>) {
+    let (X, _) = samples::<T>();
+    let mut methods = Vec::new();
+    for classifier in classifiers::<T>() {
+        let (method, n_atoms) = (classifier.method(), classifier.n_atoms());
+        let atoms: Option<Vec<usize>> = classifier
+            .class_atoms()
+            .map(|classes| classes.iter().map(|atoms| atoms.ncols()).collect());
+        assert!(atoms.is_none_or(|atoms| atoms == n_atoms), "{method}");
+        assert_eq!((n_atoms.len(), classifier.n_features()), (2, 5), "{method}");
+        let preparation = PrepareParams::default().fit(X.as_ref()).unwrap();
+        let model = Lkdl::from_parts(preparation, FeatureMap::Identity, classifier);
+        let bytes = to_bytes(&model, &card()).unwrap();
+        let again = unwrap(from_bytes(&bytes).unwrap());
+        assert_eq!(again.classifier().method(), method);
+        assert_eq!(again.classifier().n_atoms(), n_atoms, "{method}");
+        let (a, b) = (model.predict(X.as_ref()).unwrap(), again.predict(X.as_ref()).unwrap());
+        assert!(a.scores == b.scores && a.margins == b.margins, "{method}");
+        assert_eq!(bytes, to_bytes(&again, &card()).unwrap(), "{method}");
+        methods.push(method);
+    }
+    methods.dedup();
+    methods.sort_unstable();
+    methods.dedup();
+    assert_eq!(methods, ["fddl", "kernel-dictionaries", "kernel-src", "lc-ksvd", "src"]);
+}
+
+#[test]
+fn every_method_survives_bit_for_bit() {
+    every_method_survives::<f64>(|model| match model {
+        AnyModel::F64(saved) => saved.pipeline,
+        AnyModel::F32(_) => panic!(),
+    });
+    every_method_survives::<f32>(|model| match model {
+        AnyModel::F32(saved) => saved.pipeline,
+        AnyModel::F64(_) => panic!(),
+    });
+}
+
+/// Without its tensors or parameters no method is built, and none panics.
+#[test]
+fn a_method_with_a_part_missing_is_an_error_that_says_which() {
+    let (X, _) = samples::<f64>();
+    for classifier in classifiers::<f64>() {
+        let method = classifier.method();
+        let preparation = PrepareParams::default().fit(X.as_ref()).unwrap();
+        let model = Lkdl::from_parts(preparation, FeatureMap::Identity, classifier);
+        let bytes = to_bytes(&model, &card()).unwrap();
+        let tensors = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+        for name in tensors.names() {
+            if name == "consistency" {
+                continue; // D-KSVD has none
+            }
+            let without = without_tensor(&bytes, name);
+            let error = from_bytes(&without).unwrap_err();
+            assert!(error.to_string().contains(name), "{method} without {name}: {error}");
+        }
+        let bare = with_metadata(&bytes, |model| model["parameters"] = serde_json::json!({}));
+        if !matches!(method, "lc-ksvd") {
+            assert!(matches!(from_bytes(&bare), Err(ModelError::Damaged { .. })), "{method}");
+        }
+    }
+}
+
 /// Written by lkdl 0.1.0, before files held classifiers of other methods: it must stay readable, and
 /// say the same.
 #[test]
@@ -110,6 +219,23 @@ fn a_file_of_the_first_version_is_read_and_written_back_as_it_was() {
     let X = Mat::from_fn(3, 2, |t, i| [[1.0, 2.0, 0.5], [2.0, 1.0, 0.25]][i][t]);
     assert_eq!(saved.pipeline.predict(X.as_ref()).unwrap().labels, [1, 0]);
     assert_eq!(to_bytes(&saved.pipeline, &saved.card).unwrap(), bytes);
+}
+
+/// The file without one of its tensors, and a checksum that fits.
+fn without_tensor(bytes: &[u8], name: &str) -> Vec<u8> {
+    let tensors = safetensors::SafeTensors::deserialize(bytes).unwrap();
+    let (_, header) = safetensors::SafeTensors::read_metadata(bytes).unwrap();
+    let mut entries = header.metadata().clone().unwrap();
+    let mut outer: serde_json::Value = serde_json::from_str(&entries["lkdl"]).unwrap();
+    let views: Vec<_> = tensors
+        .names()
+        .into_iter()
+        .filter(|other| *other != name)
+        .map(|name| (name, tensors.tensor(name).unwrap()))
+        .collect();
+    outer["checksum"] = crate::tensors::checksum(&outer["model"].to_string(), views.clone()).into();
+    entries.insert("lkdl".into(), outer.to_string());
+    safetensors::serialize(views, Some(entries)).unwrap()
 }
 
 #[test]

@@ -101,8 +101,13 @@ pub fn run(args: &FitArgs, context: &Context) -> Result<(), Failure> {
     let checksum = table.checksum();
     let data = table.into_dataset()?;
     check_classes(&data)?;
-    let record =
-        DataRecord { name: args.data.data.to_string(), checksum, n_samples: data.n_samples() };
+    let record = DataRecord {
+        name: args.data.data.to_string(),
+        checksum,
+        n_samples: data.n_samples(),
+        feature_names: data.feature_names.clone(),
+        image_shape: data.image_shape,
+    };
     match args.method.precision {
         Precision::F32 => fit::<f32>(args, data, record, context),
         Precision::F64 => fit::<f64>(args, data, record, context),

@@ -250,7 +250,10 @@ fn drawable<T: Element>(
             );
             return Err(Failure::usage(message));
         }
-        None => Shape::square(n_features).map(|shape| Shape { order, ..shape }),
+        None => match model.card.data.image_shape {
+            Some((height, width)) => Some(Shape { height, width, order }),
+            None => Shape::square(n_features).map(|shape| Shape { order, ..shape }),
+        },
     };
     let Some(shape) = shape else { return Ok(None) };
     let mut classes = Vec::new();

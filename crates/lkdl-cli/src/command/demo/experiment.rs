@@ -246,15 +246,15 @@ impl Experiment {
         let map = map.fit(prepared.as_ref())?;
         let virtual_samples = map.transform(prepared.as_ref())?;
         let mapped = Instant::now();
-        let (F, labels) = (virtual_samples.as_ref(), indices(train));
+        let (samples, labels) = (virtual_samples.as_ref(), indices(train));
         let classifier: Classifier<f32> = if method == Method::Kernel {
             let learner =
                 KernelKsvdParams { n_atoms, sparsity, max_iters, seed, ..Default::default() };
             let exact = KernelDictionariesParams { kernel, learner, sparsity, memory: None };
-            exact.train(F, &labels)?.into()
+            exact.train(samples, &labels)?.into()
         } else {
             let learner = KsvdParams { n_atoms, sparsity, max_iters, seed, ..Default::default() };
-            ClassDictionariesParams { learner, sparsity }.train(F, &labels)?.into()
+            ClassDictionariesParams { learner, sparsity }.train(samples, &labels)?.into()
         };
         let seconds = FitSeconds {
             method,
