@@ -282,8 +282,12 @@ fn memory_is_planned_and_refused() {
     let error = KernelDictionariesParams { memory: Some(K), ..exact.clone() };
     let error = error.train(X.as_ref(), &labels).unwrap_err();
     assert!(matches!(error, LkdlError::Memory { budget, .. } if budget == K), "{error}");
-    // One class at a time gives the same bits as all at once.
-    let one = KernelDictionariesParams { memory: Some(learn.bytes), ..exact.clone() };
+    // What one class needs is too little for two: they are learned one at a time, to the same bits.
+    let alone = exact.training_bytes(4, &[100, 100], 1);
+    let one = KernelDictionariesParams { memory: Some(alone), ..exact.clone() };
+    let (all, limited) =
+        (exact.training_bytes(4, &[100, 100], 2), one.training_bytes(4, &[100; 2], 2));
+    assert!(limited == alone && alone < all, "{alone} {limited} {all}");
     let scores = |params: &KernelDictionariesParams<KernelKsvdParams<f64>>| {
         let model = params.train(X.as_ref(), &labels).unwrap();
         common::bits(model.classify(X.as_ref()).unwrap().scores.as_ref())

@@ -147,6 +147,10 @@ impl<T: Real> KernelLearner<T> for KernelKsvdParams<T> {
         self.max_iters
     }
 
+    fn n_atoms(&self, _: usize) -> usize {
+        self.n_atoms
+    }
+
     fn learning_bytes(&self, n_samples: usize) -> u64 {
         let copy = match self.update {
             KernelUpdate::Reference => crate::matrix::matrix_bytes::<T>(n_samples, n_samples),

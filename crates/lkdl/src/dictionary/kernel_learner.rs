@@ -45,6 +45,12 @@ pub trait KernelLearner<T: Real>: Sync {
         1
     }
 
+    /// Atoms that are learned from n samples at most, for the memory plan. Unless a learner says
+    /// otherwise: one per sample.
+    fn n_atoms(&self, n_samples: usize) -> usize {
+        n_samples
+    }
+
     /// Bytes that learning from n samples needs beside K at most, for the memory plan. Unless a
     /// learner says otherwise: another matrix of that size.
     fn learning_bytes(&self, n_samples: usize) -> u64 {
@@ -69,6 +75,10 @@ impl<T: Real, L: KernelLearner<T> + ?Sized> KernelLearner<T> for Box<L> {
 
     fn steps(&self) -> usize {
         self.as_ref().steps()
+    }
+
+    fn n_atoms(&self, n_samples: usize) -> usize {
+        self.as_ref().n_atoms(n_samples)
     }
 
     fn learning_bytes(&self, n_samples: usize) -> u64 {

@@ -117,6 +117,10 @@ impl<T: Real> KernelLearner<T> for KernelModParams<T> {
         self.max_iters
     }
 
+    fn n_atoms(&self, _: usize) -> usize {
+        self.n_atoms
+    }
+
     fn learning_bytes(&self, n_samples: usize) -> u64 {
         state_bytes::<T>(n_samples, self.n_atoms, self.sparsity, false)
             + 3 * matrix_bytes::<f64>(n_samples, self.n_atoms)

@@ -170,33 +170,44 @@ impl<T: Real, P: KernelLearner<T>> Train<T> for KernelDictionariesParams<P> {
 
     fn training_bytes(&self, n_features: usize, class_sizes: &[usize], threads: usize) -> u64 {
         let needs = self.needs::<T>(n_features, class_sizes);
-        let fitting = |at_once: &usize| {
-            let need = largest_needs(needs.clone(), *at_once);
-            self.memory.is_none_or(|memory| need <= memory)
+        let fits = |at_once: &usize| {
+            self.memory.is_none_or(|memory| largest_needs(needs.clone(), *at_once) <= memory)
         };
-        let at_once = (1..=threads.max(1)).rev().find(fitting).unwrap_or(1);
-        largest_needs(needs, at_once) + kept_bytes::<T>(n_features, class_sizes)
+        let at_once = (1..=threads.max(1)).rev().find(fits).unwrap_or(1);
+        largest_needs(needs.clone(), at_once) + self.kept_bytes::<T>(n_features, class_sizes)
     }
 }
 
-/// What the model keeps at most: samples and panels of them, A and G.
-fn kept_bytes<T: Real>(n_features: usize, class_sizes: &[usize]) -> u64 {
-    class_sizes.iter().map(|&n| 2 * matrix_bytes::<T>(n_features, n)).sum()
-}
-
 impl<P> KernelDictionariesParams<P> {
-    /// Bytes to learn each class: its samples, K, and the learner's need; then A twice, G and the
-    /// products that lead to it, which is less.
+    /// Bytes to learn each class: its samples (and the two copies that make a panel), K, and the
+    /// learner's need, or two copies of K in `f64` where its eigenvalues have to be looked at.
     fn needs<T: Real>(&self, n_features: usize, class_sizes: &[usize]) -> Vec<u64>
     where
         P: KernelLearner<T>,
     {
+        let test = |n| match self.kernel.is_positive_semidefinite() {
+            true => 0,
+            false => 2 * matrix_bytes::<f64>(n, n),
+        };
         let need = |&n: &usize| {
-            2 * matrix_bytes::<T>(n_features, n)
-                + 2 * matrix_bytes::<T>(n, n)
-                + self.learner.learning_bytes(n)
+            3 * matrix_bytes::<T>(n_features, n)
+                + matrix_bytes::<T>(n, n)
+                + self.learner.learning_bytes(n).max(test(n))
         };
         class_sizes.iter().map(need).collect()
+    }
+
+    /// What the model keeps at most: samples and what a panel makes of them, A twice, G.
+    fn kept_bytes<T: Real>(&self, n_features: usize, class_sizes: &[usize]) -> u64
+    where
+        P: KernelLearner<T>,
+    {
+        let kept = |&n: &usize| {
+            let m = self.learner.n_atoms(n);
+            2 * (matrix_bytes::<T>(n_features, n) + matrix_bytes::<T>(n, m))
+                + matrix_bytes::<T>(m, m)
+        };
+        class_sizes.iter().map(kept).sum()
     }
 
     /// How many classes are learned at a time; an error if one alone does not fit.
