@@ -101,6 +101,7 @@ pub fn run(args: &FitArgs, context: &Context) -> Result<(), Failure> {
     let checksum = table.checksum();
     let data = table.into_dataset()?;
     check_classes(&data)?;
+    args.method.check_for(data.samples.as_ref())?;
     let record = DataRecord {
         name: args.data.data.to_string(),
         checksum,
@@ -164,7 +165,7 @@ fn fit_and_save<T: Element>(
 ) -> Result<ModelReport, Failure> {
     let sizes = class_sizes(labels);
     let limit = recipe.params.memory_plan::<T>(samples.nrows(), &sizes)?;
-    say(context, "memory", "", planned(&limit, recipe.most_landmarks(samples.ncols())))?;
+    say(context, "memory", "", planned(&limit, recipe.counts_landmarks()))?;
     let stages = Stages::new(context);
     let model = recipe
         .params
@@ -176,7 +177,7 @@ fn fit_and_save<T: Element>(
         say(context, stage.stage, &seconds(stage.seconds), text)?;
     }
     let mut plan = limit.clone();
-    if recipe.most_landmarks(samples.ncols()).is_some()
+    if recipe.counts_landmarks()
         && let FeatureMap::Nystroem(map) = model.map()
     {
         plan = recipe.with_landmarks(map).memory_plan::<T>(samples.nrows(), &sizes)?;
@@ -262,16 +263,12 @@ fn seconds(seconds: f64) -> String {
     format!("{seconds:.3} s")
 }
 
-/// Most of what a fit can come to; with an automatic landmark count that is for the most there can
-/// be.
-fn planned(plan: &MemoryPlan, most_landmarks: Option<usize>) -> String {
+/// The most a fit can come to, stage by stage.
+fn planned(plan: &MemoryPlan, counts_landmarks: bool) -> String {
     let stages: Vec<String> =
         plan.stages.iter().map(|s| format!("{} {}", s.stage, size(s.bytes))).collect();
-    let (peak, stages) = (size(plan.peak().bytes), stages.join(", "));
-    match most_landmarks {
-        Some(most) => format!("at most {peak}, if it takes {most} landmarks ({stages})"),
-        None => format!("at most {peak} ({stages})"),
-    }
+    let condition = if counts_landmarks { ", however many landmarks it takes" } else { "" };
+    format!("at most {}{condition} ({})", size(plan.peak().bytes), stages.join(", "))
 }
 
 fn n_landmarks<T: Element>(model: &Pipeline<T>) -> Option<usize> {

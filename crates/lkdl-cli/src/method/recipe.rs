@@ -43,15 +43,10 @@ pub struct Recipe<T: Element> {
 }
 
 impl<T: Element> Recipe<T> {
-    /// The most landmarks an automatic count can come to on so many samples.
-    pub fn most_landmarks(&self, n_samples: usize) -> Option<usize> {
-        match &self.params.map {
-            MapParams::Nystroem(NystroemParams {
-                n_landmarks: LandmarkCount::Auto { max, .. },
-                ..
-            }) => Some(n_samples.min(*max)),
-            _ => None,
-        }
+    /// Whether the number of landmarks is found out by the fit.
+    pub fn counts_landmarks(&self) -> bool {
+        matches!(&self.params.map, MapParams::Nystroem(map)
+            if matches!(map.n_landmarks, LandmarkCount::Auto { .. }))
     }
 
     /// The same parameters with the landmarks and the rank of this map.
@@ -102,6 +97,11 @@ impl MethodFlags {
             format!("--map {} --sparsity {}: {verdict}", setting("map"), setting("sparsity"))
         });
         Ok(Recipe { chosen, ..recipe })
+    }
+
+    /// Refuses flags that mean nothing beside the others and these samples.
+    pub fn check_for<T: Real>(&self, samples: MatRef<'_, T>) -> Result<(), Failure> {
+        self.check(&self.chosen(self.maps()[0], Kind::of(thinned(samples).as_ref())))
     }
 
     /// The map that was said, or those that are open, the usual one first.
