@@ -66,6 +66,18 @@ pub(crate) fn gather<T: Real>(X: Columns<'_, T>, indices: &[usize]) -> Mat<T> {
     out
 }
 
+/// out += Σ (weight)·(column of X), four columns to a pass over `out`.
+pub(crate) fn add_columns<T: Real>(out: &mut [T], X: Columns<'_, T>, terms: &[(usize, T)]) {
+    let (fours, rest) = terms.as_chunks::<4>();
+    for four in fours {
+        let weights = four.map(|(_, weight)| weight);
+        vector::add_four(out, weights, four.map(|(i, _)| col(X, i)));
+    }
+    for &(i, weight) in rest {
+        vector::axpy(out, weight, col(X, i));
+    }
+}
+
 /// Rejects an empty matrix and the first NaN or infinity.
 pub(crate) fn check_samples<T: Real>(
     X: MatRef<'_, T>,
@@ -157,6 +169,20 @@ mod tests {
         let copied = Contiguous::new(X.transpose());
         assert!(matches!(copied, Contiguous::Copied(_)));
         assert_eq!(col(copied.columns(), 1), &[10.0, 11.0, 12.0, 13.0]);
+    }
+
+    #[test]
+    fn weighted_columns_add_up() {
+        let X = Mat::from_fn(37, 9, |i, j| ((i * 9 + j) as f64 * 0.37).sin());
+        for count in 0..9 {
+            let terms: Vec<(usize, f64)> = (0..count).map(|t| (8 - t, t as f64 - 2.5)).collect();
+            let mut out = vec![1.0; 37];
+            add_columns(&mut out, columns_of(&X), &terms);
+            for (i, v) in out.iter().enumerate() {
+                let naive: f64 = terms.iter().map(|&(j, w)| w * X[(i, j)]).sum();
+                assert!((v - 1.0 - naive).abs() < 1e-13);
+            }
+        }
     }
 
     #[test]

@@ -86,6 +86,35 @@ pub(crate) fn axpy_simd<T: Real, S: Simd>(simd: S, y: &mut [T], a: T, x: &[T]) {
     }
 }
 
+/// y += Σ a_t·x_t over four vectors, in one pass over y.
+pub(crate) fn add_four<T: Real>(y: &mut [T], a: [T; 4], x: [&[T]; 4]) {
+    struct AddFour<'a, T>(&'a mut [T], [T; 4], [&'a [T]; 4]);
+    impl<T: Real> WithSimd for AddFour<'_, T> {
+        type Output = ();
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) {
+            let Self(y, a, x) = self;
+            let ctx = &T::simd_ctx(simd);
+            let lanes = a.map(|a| T::simd_splat(ctx, &a));
+            let (y_head, y_tail) = T::as_simd_mut::<S>(y);
+            let [(x0, t0), (x1, t1), (x2, t2), (x3, t3)] = x.map(|x| T::as_simd::<S>(x));
+            let columns = x0.iter().zip(x1).zip(x2).zip(x3);
+            for (y, (((&x0, &x1), &x2), &x3)) in y_head.iter_mut().zip(columns) {
+                let first = T::simd_mul_add(ctx, lanes[1], x1, T::simd_mul(ctx, lanes[0], x0));
+                let sum = T::simd_mul_add(ctx, lanes[2], x2, *y);
+                *y = T::simd_add(ctx, first, T::simd_mul_add(ctx, lanes[3], x3, sum));
+            }
+            let tails = t0.iter().zip(t1).zip(t2).zip(t3);
+            for (y, (((&x0, &x1), &x2), &x3)) in y_tail.iter_mut().zip(tails) {
+                let first = Float::mul_add(a[1], x1, a[0] * x0);
+                *y = first + Float::mul_add(a[3], x3, Float::mul_add(a[2], x2, *y));
+            }
+        }
+    }
+    debug_assert!(x.iter().all(|x| x.len() == y.len()));
+    Arch::new().dispatch(AddFour(y, a, x));
+}
+
 /// ‖x‖² accumulated in `f64`.
 pub(crate) fn norm_sq<T: Real>(x: &[T]) -> f64 {
     dot_wide(x, x)

@@ -41,11 +41,11 @@ use super::ksvd::sweep_order;
 use super::{AtomOrder, Cleaning, InitialWeights, Stop};
 use crate::error::LkdlError;
 use crate::linalg::leading_pair;
-use crate::matrix::{Columns, Contiguous, col, columns_of};
+use crate::matrix::{Columns, Contiguous, add_columns, columns_of};
 use crate::monitor::{Monitor, Silent};
 use crate::pursuit::check_gram;
 use crate::real::Real;
-use crate::vector::{axpy, dot_wide};
+use crate::vector::dot_wide;
 use faer::MatRef;
 
 /// How the atoms are refitted.
@@ -200,12 +200,14 @@ impl<T: Real> KernelKsvdParams<T> {
                 state.clean(self.cleaning);
             }
             n_replaced += state.n_replaced;
-            state.refresh();
             monitor.advance(1);
             if let Some(stop) = stop {
                 break stop;
             }
             monitor.check()?;
+            if self.update != KernelUpdate::Reference {
+                state.refresh(); // a frozen sweep has just done it
+            }
         };
         Ok(KernelLearned { atom_weights: state.A, errors, stop, n_replaced, warnings })
     }
@@ -289,12 +291,5 @@ impl<T: Real> Scratch<T> {
         add_columns(a, columns_of(&state.A), &combination.atoms);
         add_columns(Ka, columns_of(&state.KA), &combination.atoms);
         add_columns(products, columns_of(&state.G), &combination.atoms);
-    }
-}
-
-/// out += Σ (weight)·(column).
-fn add_columns<T: Real>(out: &mut [T], M: Columns<'_, T>, terms: &[(usize, T)]) {
-    for &(i, weight) in terms {
-        axpy(out, weight, col(M, i));
     }
 }

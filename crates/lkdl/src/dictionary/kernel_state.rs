@@ -16,10 +16,10 @@ use super::clean::{Cleaning, count_uses};
 use super::{Candidates, Warning};
 use crate::error::LkdlError;
 use crate::linalg::{mirror_lower, par_product};
-use crate::matrix::{BLOCK, Columns, col, columns_of, map_blocks, matrix_bytes};
+use crate::matrix::{BLOCK, Columns, add_columns, col, columns_of, map_blocks, matrix_bytes};
 use crate::pursuit::{Codes, encode_products};
 use crate::real::Real;
-use crate::vector::{axpy, scale};
+use crate::vector::scale;
 use faer::Mat;
 
 /// A squared norm at or below this many ε of the largest K_ii is rounding: the atom has vanished.
@@ -218,9 +218,9 @@ fn weighted<T: Real>(K: Columns<'_, T>, A: &Mat<T>) -> Mat<T> {
     }
     let mut out = Mat::zeros(A.nrows(), A.ncols());
     for j in 0..A.ncols() {
-        for (i, &value) in A.col_as_slice(j).iter().enumerate().filter(|(_, v)| is_used(v)) {
-            axpy(out.col_as_slice_mut(j), value, col(K, i));
-        }
+        let entries = A.col_as_slice(j).iter().copied().enumerate();
+        let terms: Vec<(usize, T)> = entries.filter(|(_, v)| is_used(v)).collect();
+        add_columns(out.col_as_slice_mut(j), K, &terms);
     }
     out
 }
