@@ -6,7 +6,10 @@
 //! ```
 
 mod error;
+mod faces;
 mod kernel_ksvd;
+mod lc_ksvd_ar;
+mod lc_ksvd_yaleb;
 mod record;
 mod repeat;
 mod spread;
@@ -48,5 +51,15 @@ pub const EXPERIMENTS: &[Experiment] = &[
         id: "kernel-ksvd-mnist",
         about: "exact kernel K-SVD on MNIST, figure 3 at 10,000 samples",
         run: kernel_ksvd::mnist,
+    },
+    Experiment {
+        id: "lc-ksvd-yaleb",
+        about: "LC-KSVD1 and LC-KSVD2 on Extended Yale B, with and without LKDL",
+        run: lc_ksvd_yaleb::run,
+    },
+    Experiment {
+        id: "lc-ksvd-ar",
+        about: "LC-KSVD1 and LC-KSVD2 on AR, with and without LKDL",
+        run: lc_ksvd_ar::run,
     },
 ];
