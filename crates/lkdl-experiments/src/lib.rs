@@ -6,8 +6,11 @@
 //! ```
 
 mod error;
+mod faces;
 mod fddl_usps;
 mod kernel_ksvd;
+mod lc_ksvd_ar;
+mod lc_ksvd_yaleb;
 mod random_features_usps;
 mod record;
 mod repeat;
@@ -60,5 +63,15 @@ pub const EXPERIMENTS: &[Experiment] = &[
         id: "fddl-usps",
         about: "FDDL on USPS, plain and on virtual samples",
         run: fddl_usps::run,
+    },
+    Experiment {
+        id: "lc-ksvd-yaleb",
+        about: "LC-KSVD1 and LC-KSVD2 on Extended Yale B, with and without LKDL",
+        run: lc_ksvd_yaleb::run,
+    },
+    Experiment {
+        id: "lc-ksvd-ar",
+        about: "LC-KSVD1 and LC-KSVD2 on AR, with and without LKDL",
+        run: lc_ksvd_ar::run,
     },
 ];
