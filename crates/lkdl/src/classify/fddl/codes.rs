@@ -17,9 +17,6 @@ use num_traits::Float;
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-/// A rise of J below this many ε of its value at the empty code is rounding.
-const RISE_EPS: f64 = 4.0;
-
 /// When the steps end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stopping {
@@ -42,11 +39,10 @@ pub(super) fn minimize<T: Real>(
         let t_next = 0.5 * (1.0 + (1.0 + 4.0 * t * t).sqrt());
         let beta = (t - 1.0) / t_next;
         let change = step(objective, point, &mut last, beta, lipschitz);
-        let rose = change > RISE_EPS * T::EPS * objective.sq_samples || change.is_nan();
-        if rose {
+        if change > 0.0 || change.is_nan() {
             if beta == 0.0 {
                 if change <= stopping.tol * value {
-                    break; // what is left of the gradient is rounding
+                    break; // a plain step that leads nowhere: what is left is rounding
                 }
                 lipschitz *= 2.0;
             }

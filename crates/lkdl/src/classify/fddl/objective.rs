@@ -17,7 +17,7 @@
 //! put right afterwards.
 
 use super::hessian::Hessian;
-use super::layout::Layout;
+use super::layout::{Layout, Run};
 use crate::linalg::product_into;
 use crate::matrix::{Columns, frobenius_sq, subcols};
 use crate::real::Real;
@@ -118,7 +118,7 @@ pub(super) struct Objective<'a, T: Real> {
     /// T.
     target: Vec<Mat<T>>,
     /// J of the empty code.
-    pub(super) sq_samples: f64,
+    sq_samples: f64,
 }
 
 impl<'a, T: Real> Objective<'a, T> {
@@ -126,7 +126,7 @@ impl<'a, T: Real> Objective<'a, T> {
     pub(super) fn new(X: Columns<'_, T>, D: &Mat<T>, layout: &'a Layout, weights: Weights) -> Self {
         let ridge = weights.scatter * weights.energy;
         let hessian = Hessian::new(D, &layout.atoms, weights.own, ridge);
-        let target = |run: &super::layout::Run| {
+        let target = |run: &Run| {
             let mut target = Mat::zeros(D.ncols(), run.columns.len());
             let samples = subcols(X, run.columns.clone()).as_dyn_stride();
             product_into(target.as_mut(), D.transpose(), samples);

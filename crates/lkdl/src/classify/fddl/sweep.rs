@@ -12,7 +12,7 @@
 //! atoms. Per class 6km_iN flops for A, B and E, and 2km_i² for the sweep, which is in `f64`.
 
 use super::UnusedAtoms;
-use super::layout::Layout;
+use super::layout::{Layout, Run};
 use crate::dictionary::{Candidates, set_atom};
 use crate::linalg::{add_product, convert, product_into};
 use crate::matrix::{Columns, col, column_sq_norms, columns_of, subcols};
@@ -73,7 +73,7 @@ fn residuals<T: Real>(
     gamma: &[Mat<T>],
     layout: &Layout,
 ) -> Vec<Mat<T>> {
-    let of_run = |(run, gamma): (&super::layout::Run, &Mat<T>)| {
+    let of_run = |(run, gamma): (&Run, &Mat<T>)| {
         let mut E = subcols(X, run.columns.clone()).to_owned();
         add_product(E.as_mut(), -1.0, D.as_ref(), gamma.as_ref());
         E

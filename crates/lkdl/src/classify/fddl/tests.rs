@@ -309,15 +309,18 @@ fn both_precisions_agree() {
     let ((X, y), (new, _)) = (clouds::<f64>(12, 90, 1), clouds::<f64>(12, 60, 2));
     let narrow = |X: &Mat<f64>| convert::<f64, f32>(X.as_ref());
     for (wide, single) in both_forms_and_rules::<f64>().iter().zip(both_forms_and_rules::<f32>()) {
+        // Codes at their minimum: where steps end early, precision decides where.
+        let (max_iters, code_iters, code_tol) = (1, 5000, 1e-9);
+        let wide = FddlParams { max_iters, code_iters, code_tol, ..wide.clone() };
+        let single = FddlParams { max_iters, code_iters, code_tol, ..single };
         let a = wide.train(X.as_ref(), &y).unwrap();
         let b = single.train(narrow(&X).as_ref(), &y).unwrap();
-        // Codes end where J stands still, within code_tol; a code itself moves by the square root.
         let last = |objectives: &[f64]| objectives[objectives.len() - 1];
         let (J, single_J) = (last(&a.training().objectives), last(&b.training().objectives));
-        assert!((J - single_J).abs() < 1e-4 * J, "{J} {single_J}");
+        assert!((J - single_J).abs() < 1e-5 * J, "{J} {single_J}");
         let (a, b) =
             (a.classify(new.as_ref()).unwrap(), b.classify(narrow(&new).as_ref()).unwrap());
-        close(a.scores.as_ref(), b.scores.as_ref(), 5e-3);
+        close(a.scores.as_ref(), b.scores.as_ref(), 1e-3);
     }
 }
 
