@@ -200,14 +200,14 @@ impl<T: Real> KernelKsvdParams<T> {
                 state.clean(self.cleaning);
             }
             n_replaced += state.n_replaced;
+            if self.update != KernelUpdate::Reference {
+                state.refresh(); // a frozen sweep has just done it
+            }
             monitor.advance(1);
             if let Some(stop) = stop {
                 break stop;
             }
             monitor.check()?;
-            if self.update != KernelUpdate::Reference {
-                state.refresh(); // a frozen sweep has just done it
-            }
         };
         Ok(KernelLearned { atom_weights: state.A, errors, stop, n_replaced, warnings })
     }
