@@ -14,11 +14,11 @@ use lkdl_model::Element;
 #[command(next_help_heading = "Single methods")]
 pub struct OwnFlags {
     /// Weight of label consistency, its square root (lc-ksvd1, lc-ksvd2); 0 leaves it out [default:
-    /// 4]
+    /// 0.033, for unit samples]
     #[arg(long, value_name = "X")]
     pub sqrt_alpha: Option<f64>,
     /// Weight of the linear classifier, its square root (lc-ksvd2, d-ksvd); 0 leaves it out [default:
-    /// 2]
+    /// 0.011, for unit samples]
     #[arg(long, value_name = "X")]
     pub sqrt_beta: Option<f64>,
     /// Weight of the codes' l1 norm (fddl, fddl-simplified) [default: 0.1]
