@@ -10,6 +10,8 @@ use lkdl_model::{AnyModel, Card, Element, Pipeline};
 use std::path::{Path, PathBuf};
 
 /// A model and samples for it: what `evaluate`, `predict`, `transform` and `encode` start with.
+///
+/// Flatten it after a command's own flags, which would else stand under its heading in the help.
 #[derive(Debug, Args)]
 pub struct ModelAndData {
     /// A model of `lkdl fit`

@@ -24,8 +24,6 @@ Example: lkdl encode model.safetensors usps:test -o codes.npz";
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{DATA_HELP}"))]
 pub struct EncodeArgs {
-    #[command(flatten)]
-    input: ModelAndData,
     /// The .npz file to write
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
@@ -35,6 +33,8 @@ pub struct EncodeArgs {
     /// Atoms per code [default: the model's sparsity]
     #[arg(long, value_name = "Q")]
     sparsity: Option<usize>,
+    #[command(flatten)]
+    input: ModelAndData,
 }
 
 #[derive(Serialize)]

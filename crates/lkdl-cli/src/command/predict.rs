@@ -28,14 +28,14 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{DATA_HELP}"))]
 pub struct PredictArgs {
-    #[command(flatten)]
-    input: ModelAndData,
     /// Where to write [default: stdout]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// How to write [default: from the output's ending, or csv]
     #[arg(long, value_enum)]
     format: Option<Shape>,
+    #[command(flatten)]
+    input: ModelAndData,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -23,11 +23,11 @@ Example: lkdl transform model.safetensors usps:train -o virtual.npz";
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{DATA_HELP}"))]
 pub struct TransformArgs {
-    #[command(flatten)]
-    input: ModelAndData,
     /// The file to write; its ending says how (.npy, .npz, .csv, .mat, .parquet, …)
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
+    #[command(flatten)]
+    input: ModelAndData,
 }
 
 #[derive(Serialize)]
