@@ -10,11 +10,14 @@ use lkdl_data::TrainTest;
 /// projection, and splits differ.
 const TOLERANCE: f64 = 1.5;
 
+/// All the rank there is.
+pub(crate) const WHOLE_RANK: usize = usize::MAX;
+
 /// One row: how samples are prepared and mapped, and what is learned from them.
 pub(crate) struct Row {
     /// Whose settings.
     settings: &'static str,
-    /// σ and k of a Gaussian map whose landmarks are all training samples.
+    /// σ and k (at most N) of a Gaussian map whose landmarks are all training samples.
     kernel: Option<(f64, usize)>,
     params: LcKsvdParams,
     /// The published accuracy in %.
@@ -65,6 +68,7 @@ impl Row {
         })?;
         let published = Published { value: self.published, tolerance: TOLERANCE };
         let map = match self.kernel {
+            Some((sigma, WHOLE_RANK)) => format!("gaussian(sigma={sigma}), c = k = N"),
             Some((sigma, rank)) => format!("gaussian(sigma={sigma}), c = N, k = {rank}"),
             None => "none".into(),
         };
@@ -88,7 +92,7 @@ impl Row {
                 kernel: Kernel::Gaussian { sigma },
                 sampler: Sampler::Uniform,
                 n_landmarks: LandmarkCount::Exact(n_samples),
-                rank: Rank::Exact(rank),
+                rank: Rank::Exact(rank.min(n_samples)),
                 seed,
                 ..Default::default()
             })

@@ -1,5 +1,9 @@
 //! LC-KSVD on AR, linearly and on virtual samples: 500 atoms, 30 non-zeros, 20 images of every
 //! person to learn from and 6 to test, drawn anew for every seed.
+//!
+//! The weights of the linear rows were not published; those of Yale B do as well as any from 4 to 100
+//! here. The paper's text has other settings for LKDL (weights of 1/150 and 1/120 without a width);
+//! with σ = 1 they are two points below the program's. The whole rank gives what k = 540 does.
 
 use crate::Options;
 use crate::error::ExperimentError;
@@ -11,8 +15,6 @@ use lkdl_data::{NamedSet, TrainTest, stratified_split};
 const ID: &str = "lc-ksvd-ar";
 /// Six of the 26 images of a person.
 const TEST_FRACTION: f64 = 6.0 / 26.0;
-/// Training samples, the largest rank there is.
-const N_TRAIN: usize = 2000;
 
 /// Every row on the same random splits, one per seed.
 pub(crate) fn run(options: &Options) -> Result<Vec<Record>, ExperimentError> {
@@ -51,7 +53,5 @@ fn rows() -> Vec<Row> {
         row(lc2, "as Yale B", None, plain),
         row(lc1, "code", Some((0.5, 540)), (1.0 / 14.0, 0.0)),
         row(lc2, "code", Some((0.5, 540)), (1.0 / 15.0, 1.0 / 17.0)),
-        row(lc1, "code, k = N", Some((0.5, N_TRAIN)), (1.0 / 14.0, 0.0)),
-        row(lc2, "code, k = N", Some((0.5, N_TRAIN)), (1.0 / 15.0, 1.0 / 17.0)),
     ]
 }

@@ -11,14 +11,12 @@
 
 use crate::Options;
 use crate::error::ExperimentError;
-use crate::faces::Row;
+use crate::faces::{Row, WHOLE_RANK};
 use crate::record::Record;
 use lkdl::prelude::{LcKsvdParams, LcVariant};
 use lkdl_data::{NamedSet, TrainTest, stratified_split};
 
 const ID: &str = "lc-ksvd-yaleb";
-/// Training samples, the largest rank there is.
-const N_TRAIN: usize = 1216;
 
 /// The stored split once, then random halves, one per seed.
 pub(crate) fn run(options: &Options) -> Result<Vec<Record>, ExperimentError> {
@@ -59,8 +57,8 @@ fn rows() -> Vec<Row> {
         row(lc2, "paper", Some((1.0, 400)), (1.0 / 30.0, 1.0 / 91.0)),
         row(lc1, "code", Some((2.0, 504)), (1.0 / 200.0, 0.0)),
         row(lc2, "code", Some((2.0, 504)), (1.0 / 600.0, 1.0 / 900.0)),
-        row(lc1, "code, k = N", Some((2.0, N_TRAIN)), (1.0 / 200.0, 0.0)).repeated(),
-        row(lc2, "code, k = N", Some((2.0, N_TRAIN)), (1.0 / 600.0, 1.0 / 900.0)).repeated(),
+        row(lc1, "code, k = N", Some((2.0, WHOLE_RANK)), (1.0 / 200.0, 0.0)).repeated(),
+        row(lc2, "code, k = N", Some((2.0, WHOLE_RANK)), (1.0 / 600.0, 1.0 / 900.0)).repeated(),
     ]
 }
 
