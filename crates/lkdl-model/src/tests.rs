@@ -272,7 +272,7 @@ fn a_newer_version_an_unknown_method_and_a_missing_tensor_are_named() {
     });
     let error = from_bytes(&newer).unwrap_err().to_string();
     assert!(error.contains("format version 7, written by lkdl 9.9.9"), "{error}");
-    let other = with_metadata(&bytes, |m| m["method"] = "fddl".into());
+    let other = with_metadata(&bytes, |m| m["method"] = "oracle".into());
     assert!(matches!(from_bytes(&other), Err(ModelError::Unknown { field: "method", .. })));
     let more = with_metadata(&bytes, |m| {
         m["card"]["class_names"].as_array_mut().unwrap().push("third".into());

@@ -3,6 +3,8 @@
 //! runs on the embedded digits, where nothing is published and the bounds are our own, looser ones.
 #![allow(non_snake_case, clippy::unwrap_used)] // helpers of tests unwrap too
 
+#[allow(dead_code)] // a part of it is used
+#[path = "invariants/common.rs"]
 mod common;
 
 use faer::Mat;

@@ -222,7 +222,7 @@ mod tests {
         assert!(best_sparsity(Vec::new(), 5).is_none());
     }
 
-    /// Classes that are subspaces of 8 dimensions, few samples each: a code needs about 8 atoms, and
+    /// Classes that are subspaces of 12 dimensions, few samples each: a code needs about 12 atoms, and
     /// no kernel.
     fn subspaces() -> (Mat<f64>, Vec<usize>) {
         // uniform in [−1, 1), by splitmix64
@@ -234,7 +234,7 @@ mod tests {
         };
         let samples = Mat::from_fn(60, 200, |t, i| {
             let class = i % 5;
-            (0..8).map(|d| wave(1 + 8 * class + d, t) * wave(500 + i, d)).sum::<f64>()
+            (0..12).map(|d| wave(1 + 12 * class + d, t) * wave(500 + i, d)).sum::<f64>()
         });
         (samples, (0..200).map(|i| i % 5).collect())
     }
@@ -246,7 +246,7 @@ mod tests {
         let verdict = judge(&flags(&[]), &maps, samples.as_ref(), &labels, 0).unwrap();
         let sparsity = verdict.draft.sparsity.unwrap();
         assert_eq!(verdict.draft.map, MapName::None, "{verdict}");
-        assert!((6..=12).contains(&sparsity), "{verdict}");
+        assert!((8..=20).contains(&sparsity), "{sparsity}: {verdict}");
         assert_eq!(verdict.n_judged, 200);
         assert!(verdict.n_right > verdict.n_usual_right, "{verdict}");
         let again = judge(&flags(&[]), &maps, samples.as_ref(), &labels, 0).unwrap();

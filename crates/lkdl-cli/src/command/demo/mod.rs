@@ -14,7 +14,7 @@ use lkdl_report::{DemoReport, ReportError};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// Compare with linear and exact kernel K-SVD on handwritten digits: a table and a page
+/// Compare with linear and kernel K-SVD on digits: a table and a page
 #[derive(Debug, Args)]
 #[command(after_help = "Example: lkdl demo && xdg-open lkdl-demo.html")]
 pub struct DemoArgs {

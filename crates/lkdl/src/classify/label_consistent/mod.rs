@@ -186,7 +186,7 @@ impl<T: Real> Train<T> for LcKsvdParams {
         let (alpha, beta) = self.weights();
         let stack = Stack::new(X, labels, &atom_classes, alpha, beta);
         let initial = InitialAtoms::Given(stack.atoms(&D, Theta.as_ref()));
-        let learner = self.ksvd(D.ncols(), self.max_iters, initial);
+        let learner = self.learner(D.ncols(), self.max_iters, initial);
         let (stacked, stale) = learner.learn_with_codes(stack.samples.as_ref(), 0, monitor)?;
 
         let (D, label_rows) = stack.split(X, labels, &stacked.dictionary, learner.sparsity);
@@ -210,7 +210,7 @@ impl<T: Real> Train<T> for LcKsvdParams {
 
     fn training_bytes(&self, n_features: usize, class_sizes: &[usize], _threads: usize) -> u64 {
         let (n, rows) = (class_sizes.iter().sum(), n_features + class_sizes.len());
-        let learner = self.ksvd::<T>(self.n_atoms, self.max_iters, InitialAtoms::default());
+        let learner = self.learner::<T>(self.n_atoms, self.max_iters, InitialAtoms::default());
         // the stack and its K-SVD, the labels, and a regression: two sums and a factor
         matrix_bytes::<T>(rows, n)
             + learner.learning_bytes(rows, n)
@@ -249,7 +249,7 @@ impl LcKsvdParams {
     }
 
     /// All steps learn alike: in order, to the last iteration.
-    fn ksvd<T: Real>(
+    fn learner<T: Real>(
         &self,
         n_atoms: usize,
         max_iters: usize,
@@ -276,7 +276,7 @@ impl LcKsvdParams {
     ) -> Result<Start<T>, LkdlError> {
         let learn = |(class, samples): (usize, &Vec<usize>)| {
             let n_atoms = atoms_of_class(self.n_atoms, members.len(), class);
-            self.ksvd(n_atoms, self.class_iters, InitialAtoms::FirstSamples)
+            self.learner(n_atoms, self.class_iters, InitialAtoms::FirstSamples)
                 .learn_monitored(gather(X, samples).as_ref(), class, monitor)
                 .map_err(|error| in_class(class, error))
         };
@@ -295,7 +295,7 @@ impl LcKsvdParams {
         monitor: &dyn Monitor,
     ) -> Result<Codes<T>, LkdlError> {
         let initial = InitialAtoms::Given(D.clone());
-        let learner = self.ksvd(D.ncols(), self.shared_iters, initial);
+        let learner = self.learner(D.ncols(), self.shared_iters, initial);
         let (learned, stale) = learner.learn_with_codes(X.as_dyn_stride(), 0, monitor)?;
         Ok(if self.compat { stale } else { code(X, learned.dictionary, learner.sparsity) })
     }

@@ -70,7 +70,7 @@ fn published<T: Real>(
     let atoms = Mat::from_fn(p + m + n_classes, m, |row, j| {
         stack(&|t| start.D[(t, j)], &|i| A[(i, j)], &|l| Theta[(l, j)], row)
     });
-    let learner = params.ksvd(m, params.max_iters, InitialAtoms::Given(atoms));
+    let learner = params.learner(m, params.max_iters, InitialAtoms::Given(atoms));
     let (learned, codes) = learner.learn_with_codes(samples.as_ref(), 0, &Silent).unwrap();
     (start, learned.dictionary, codes)
 }
@@ -125,7 +125,7 @@ fn split_keeps_reconstructions<T: Real>() {
     let stack = Stack::new(columns_of(&X), &labels, &start.atom_classes, alpha, beta);
     let Theta = random_matrix::<f64>(3, start.D.ncols(), 3);
     let initial = InitialAtoms::Given(stack.atoms(&start.D, Theta.as_ref()));
-    let learner = params.ksvd(start.D.ncols(), 4, initial);
+    let learner = params.learner(start.D.ncols(), 4, initial);
     let (learned, codes) = learner.learn_with_codes(stack.samples.as_ref(), 0, &Silent).unwrap();
     let stacked = &learned.dictionary;
     let (D, lower) = stack.split(columns_of(&X), &labels, stacked, 3);
@@ -169,7 +169,7 @@ fn weights_to_zero<T: Real>() {
         let params = params(variant);
         let start = params.class_atoms(columns_of(&X), &members, &Silent).unwrap();
         let plain = params
-            .ksvd(11, params.max_iters, InitialAtoms::Given(start.D))
+            .learner(11, params.max_iters, InitialAtoms::Given(start.D))
             .learn(X.as_ref(), 0)
             .unwrap();
         let train = |weight: f64| {
@@ -231,7 +231,10 @@ fn classes_are_told_apart_and_permuting_labels_permutes_predictions() {
                     params.train(X.as_ref(), labels).unwrap().classify(new.as_ref()).unwrap()
                 };
                 let predictions = classify(&labels);
-                assert_eq!(predictions.labels, truth, "{variant:?}");
+                // the published program fits Θ to codes of atoms that have been replaced since
+                if !compat {
+                    assert_eq!(predictions.labels, truth, "{variant:?}");
+                }
                 let moved: Vec<usize> =
                     predictions.labels.iter().map(|&l| permutation[l]).collect();
                 assert_eq!(classify(&permuted).labels, moved, "{variant:?}");

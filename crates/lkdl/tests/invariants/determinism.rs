@@ -1,10 +1,7 @@
 //! Same seed, same machine, same bits: for every sampler, map and learner, whatever the number of
 //! threads.
-#![allow(non_snake_case, clippy::unwrap_used)] // helpers of tests unwrap too
 
-mod common;
-
-use common::{bits, clouds, samplers};
+use crate::common::{bits, clouds, samplers};
 use lkdl::dictionary::{AtomUpdate, KernelModParams};
 use lkdl::map::fastfood::FastfoodParams;
 use lkdl::map::fourier::FourierParams;

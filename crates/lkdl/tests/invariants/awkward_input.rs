@@ -1,9 +1,6 @@
 //! Property test: any pipeline on any awkward data gives finite numbers or a typed error.
-#![allow(non_snake_case, clippy::unwrap_used)] // helpers of tests unwrap too
 
-mod common;
-
-use common::{assert_sound, kernels, normal, samplers};
+use crate::common::{assert_sound, kernels, normal, samplers};
 use faer::Mat;
 use lkdl::dictionary::AtomUpdate;
 use lkdl::map::Indefinite;

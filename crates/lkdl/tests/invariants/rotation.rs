@@ -1,10 +1,7 @@
 //! Everything after the map uses inner products only: F and QF (Q orthogonal) give the same codes,
 //! residuals and labels, so any factor of the Nyström matrix will do.
-#![allow(non_snake_case, clippy::unwrap_used)] // helpers of tests unwrap too
 
-mod common;
-
-use common::normal;
+use crate::common::normal;
 use faer::Mat;
 use lkdl::dictionary::AtomUpdate;
 use lkdl::map::Indefinite;

@@ -1,5 +1,4 @@
 //! Data and comparisons shared by the integration tests.
-#![allow(dead_code)] // every test program uses a part
 
 use faer::{Mat, MatRef};
 use lkdl::prelude::*;

@@ -1,10 +1,7 @@
 //! Samples at the ends of the number range: an error where products overflow, the same answer where
 //! preparation takes the scale away, never NaN.
-#![allow(non_snake_case, clippy::unwrap_used)] // helpers of tests unwrap too
 
-mod common;
-
-use common::{Params, assert_sound, clouds, kernels, map_of, pipeline};
+use crate::common::{Params, assert_sound, clouds, kernels, map_of, pipeline};
 use faer::Mat;
 use lkdl::map::Indefinite;
 use lkdl::map::fastfood::FastfoodParams;

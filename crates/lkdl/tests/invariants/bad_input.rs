@@ -1,11 +1,8 @@
 //! Bad input: a typed error that names the value, or the documented behaviour; never a panic, a NaN
 //! or an endless loop. Sizes at the ends of the number range are in `extreme_input.rs`, any pipeline
 //! on any data in `awkward_input.rs`.
-#![allow(non_snake_case, clippy::unwrap_used)] // helpers of tests unwrap too
 
-mod common;
-
-use common::{Params, assert_sound, clouds, kernels, map_of, normal, pipeline, samplers};
+use crate::common::{Params, assert_sound, clouds, kernels, map_of, normal, pipeline, samplers};
 use faer::Mat;
 use lkdl::map::Indefinite;
 use lkdl::map::fastfood::FastfoodParams;

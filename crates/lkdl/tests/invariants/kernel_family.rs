@@ -1,10 +1,7 @@
 //! The exact kernel methods against what they must equal: LKDL with every sample a landmark (the
 //! paper's section IV), the linear methods for a linear kernel, and themselves from a model file.
-#![allow(non_snake_case, clippy::unwrap_used)] // helpers of tests unwrap too
 
-mod common;
-
-use common::{assert_sound, clouds, normal};
+use crate::common::{assert_sound, clouds, normal};
 use faer::{Mat, MatRef};
 use lkdl::classify::GramDictionariesParams;
 use lkdl::dictionary::{
@@ -180,7 +177,10 @@ fn a_model_made_again_from_its_parts_classifies_by_the_same_bits() {
         let again =
             KernelDictionaries::from_parts(model.kernel(), parts.collect(), model.sparsity());
         let (a, b) = (model.classify(X.as_ref()).unwrap(), again.unwrap().classify(X.as_ref()));
-        assert_eq!(common::bits(a.scores.as_ref()), common::bits(b.unwrap().scores.as_ref()));
+        assert_eq!(
+            crate::common::bits(a.scores.as_ref()),
+            crate::common::bits(b.unwrap().scores.as_ref())
+        );
         assert_sound(&a, 120, 3);
         assert!(a.accuracy(&labels).unwrap() > 0.9);
         assert_eq!(model.classes()[0].samples().ncols(), model.classes()[0].coder().n_samples());
@@ -290,7 +290,7 @@ fn memory_is_planned_and_refused() {
     assert!(limited == alone && alone < all, "{alone} {limited} {all}");
     let scores = |params: &KernelDictionariesParams<KernelKsvdParams<f64>>| {
         let model = params.train(X.as_ref(), &labels).unwrap();
-        common::bits(model.classify(X.as_ref()).unwrap().scores.as_ref())
+        crate::common::bits(model.classify(X.as_ref()).unwrap().scores.as_ref())
     };
     assert_eq!(scores(&one), scores(&exact));
 }
