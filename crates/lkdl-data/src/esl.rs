@@ -12,8 +12,7 @@ use std::path::Path;
 pub(crate) fn read(file: &Path, n_features: usize) -> Result<Table, DataError> {
     let mut lines = Lines::new(compressed::open(file)?, file);
     let (mut labels, mut values) = (Vec::new(), Vec::new());
-    loop {
-        let Some(text) = lines.next()? else { break };
+    while let Some(text) = lines.next()? {
         let mut numbers = text.split_ascii_whitespace().map(|word| {
             word.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(|| {
                 let word: String = word.chars().take(40).collect();

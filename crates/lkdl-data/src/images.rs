@@ -111,7 +111,9 @@ fn is_image(path: &Path) -> bool {
 }
 
 /// All images as columns, and their rows and columns of pixels.
-fn decode_all(found: &[(u32, &PathBuf)]) -> Result<(Mat<f64>, Option<(usize, usize)>), DataError> {
+type Decoded = (Mat<f64>, Option<(usize, usize)>);
+
+fn decode_all(found: &[(u32, &PathBuf)]) -> Result<Decoded, DataError> {
     let mut values: Vec<f64> = Vec::new();
     let mut first: Option<(&Path, (u32, u32))> = None;
     for (_, path) in found {

@@ -66,8 +66,7 @@ impl SvmlightParams {
     /// Reads text; `file` is what messages call it.
     pub fn read(&self, reader: impl BufRead, file: &Path) -> Result<Dataset, DataError> {
         let (mut rows, mut lines) = (Rows::default(), Lines::new(reader, file));
-        loop {
-            let Some(line) = lines.next()? else { break };
+        while let Some(line) = lines.next()? {
             let added = add_line(line, &mut rows).and_then(|()| self.check_size(&rows));
             let number = lines.number();
             added.map_err(|(problem, fix)| lines.fault(number, problem, fix))?;

@@ -73,7 +73,7 @@ impl<'a, T: Real> KernelState<'a, T> {
             // the squared norm of its samples, had they all been orthogonal
             let weights = state.A.col_as_slice(j).iter().zip(&state.diag);
             let apart: f64 = weights.map(|(a, diag)| a.wide() * a.wide() * diag).sum();
-            if !(sq > VANISHED * T::EPS * apart) {
+            if sq.is_nan() || sq <= VANISHED * T::EPS * apart {
                 return Err(LkdlError::AllZero { what: "an initial atom" });
             }
         }
@@ -161,7 +161,7 @@ impl<'a, T: Real> KernelState<'a, T> {
 
     /// Whether a combination Σ v_i e_i − … of squared norm `sq` is rounding.
     pub(super) fn has_vanished(&self, sq: f64, sq_weights: f64) -> bool {
-        !(sq > VANISHED * T::EPS * self.max_diag * sq_weights)
+        sq.is_nan() || sq <= VANISHED * T::EPS * self.max_diag * sq_weights
     }
 
     /// Writes atom j: its weights, K·a and AᵀKa (entry j of which is not read), each divided by
