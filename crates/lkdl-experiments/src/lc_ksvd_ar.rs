@@ -1,9 +1,20 @@
 //! LC-KSVD on AR, linearly and on virtual samples: 500 atoms, 30 non-zeros, 20 images of every
 //! person to learn from and 6 to test, drawn anew for every seed.
 //!
-//! The weights of the linear rows were not published; those of Yale B do as well as any from 4 to 100
-//! here. The paper's text has other settings for LKDL (weights of 1/150 and 1/120 without a width);
-//! with σ = 1 they are two points below the program's. The whole rank gives what k = 540 does.
+//! **The published accuracies do not come out**: all four rows are 3 to 7 points below them, though
+//! LKDL gains about 4 points where 1 to 1.5 were published. What was tried (`f32`; five seeds unless
+//! said), without finding the cause:
+//!
+//! - The weights of the linear rows were not published. √α of 4, 30 and 100 (√β half of it) give
+//!   86.7 to 87.5 %, 300 gives 80 to 82 %, 600 72 to 74 %; without any, 86.7 % (one seed). On unit
+//!   samples weights of 1/120 give 89.0 % (one seed).
+//! - Training samples in random order, so that a class does not start from its first, undisguised
+//!   images: no change linearly, 91.6 and 92.4 % with LKDL.
+//! - The stale codes of the published program, the whole rank, other widths and weights of LKDL (the
+//!   text's 1/150 and 1/120 with σ = 1 among them): none better (one seed each).
+//!
+//! The features are rebuilt from other copies of the images, and no split was published. SRC on them
+//! reaches 95.7 % (OMP, 30 non-zeros, one seed), so the classes are there to be told apart.
 
 use crate::Options;
 use crate::error::ExperimentError;
