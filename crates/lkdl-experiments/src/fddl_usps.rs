@@ -51,9 +51,11 @@ struct Row<'a> {
     method: &'static str,
     variant: &'static str,
     published: Option<Published>,
-    /// The kernel's degree (`None`: no map) and the method, for a seed.
-    params: Box<dyn Fn(u64) -> (Option<f64>, FddlParams<f32>) + 'a>,
+    params: Box<Seeded<'a>>,
 }
+
+/// The kernel's degree (`None`: no map) and the method, for a seed.
+type Seeded<'a> = dyn Fn(u64) -> (Option<f64>, FddlParams<f32>) + 'a;
 
 impl<'a> Row<'a> {
     fn new(

@@ -18,15 +18,18 @@ const RANK: usize = 256;
 const SIGMA: f64 = 1.0;
 const TOLERANCE: f64 = 0.25;
 
+/// A map for a seed.
+type SeededMap = fn(u64) -> MapParams;
+
 /// Runs the three maps.
 pub fn run(options: &Options) -> Result<Vec<Record>, ExperimentError> {
     let set = NamedSet::Usps.load(&options.data_dir)?;
-    let maps: [(&str, f64, fn(u64) -> MapParams); 3] = [
+    let maps: [(&'static str, f64, SeededMap); 3] = [
         ("RFF + K-SVD", 95.83, fourier),
         ("Fastfood + K-SVD", 95.72, fastfood),
         ("LKDL", 95.96, nystroem),
     ];
-    let record = |(method, value, map): (&'static str, f64, fn(u64) -> MapParams)| {
+    let record = |(method, value, map): (&'static str, f64, SeededMap)| {
         let outcome = repeat(options.runs, |seed| {
             let prepare = "center,l2".parse()?;
             let params =

@@ -135,7 +135,7 @@ fn thinned_by_class(labels: &[usize]) -> Vec<usize> {
     let keep = |i: &usize| {
         let count = &mut seen[labels[*i]];
         *count += 1;
-        *count <= 2 || *count % step == 0
+        *count <= 2 || count.is_multiple_of(step)
     };
     (0..labels.len()).filter(keep).collect()
 }
