@@ -131,7 +131,7 @@ fn splits(labels: &[usize], seed: u64) -> Option<Vec<Split>> {
 /// its second.
 fn thinned_by_class(labels: &[usize]) -> Vec<usize> {
     let step = labels.len().div_ceil(MAX_SAMPLES).max(1);
-    let mut seen = vec![0; class_sizes(labels).len()];
+    let mut seen = vec![0usize; class_sizes(labels).len()];
     let keep = |i: &usize| {
         let count = &mut seen[labels[*i]];
         *count += 1;
