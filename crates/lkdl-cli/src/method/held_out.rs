@@ -4,8 +4,8 @@
 //! Few samples of many features per class want more atoms than thousands of digits do, and where
 //! classes are linear subspaces (faces under changing light) a kernel only gets in the way. One
 //! pursuit gives the decisions of every sparsity ([`lkdl::classify::SparsityPath`]), so the price is
-//! a fit on part of the data for each map. What is usual stays unless an alternative is clearly
-//! better: twice the standard error of the paired difference (McNemar).
+//! a fit on part of the data for each map. What is usual stays unless an alternative is ahead by more
+//! than the standard error of the paired difference (McNemar).
 
 use super::flags::MapName;
 use super::recipe::{Draft, USUAL_SPARSITY};
@@ -20,12 +20,18 @@ use lkdl_model::{Classifier, Element};
 const MAX_SPARSITY: usize = 30;
 /// Samples looked at at most: enough to tell a point of accuracy, and quick.
 const MAX_SAMPLES: usize = 4000;
-/// Folds that the samples are cut into; they are judged one after the other until [`ENOUGH`] are.
-const FOLDS: usize = 3;
+/// Folds that many samples are cut into; they are judged one after the other until [`ENOUGH`] are.
+const MIN_FOLDS: usize = 3;
+/// Folds of the fewest: a class of six that lends two is another class.
+const MAX_FOLDS: usize = 10;
+/// Samples fewer than which are cut into more than [`MIN_FOLDS`] folds, in proportion.
+const FEW: usize = 800;
 /// Judged samples that suffice: a point of accuracy is eight of them.
 const ENOUGH: usize = 800;
-/// Standard errors that a difference must exceed.
+/// Standard errors that the best of many sparsities must be ahead: one of thirty is so by chance.
 const CLEARLY: f64 = 2.0;
+/// The same for no map against the usual one, which is a single comparison.
+const LIKELY: f64 = 1.0;
 
 /// What was decided, and by which figures.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,12 +66,12 @@ impl Outcome {
         self.right.iter().filter(|right| **right).count()
     }
 
-    /// Whether this is more than chance ahead of another on the same samples.
-    fn is_clearly_better_than(&self, other: &Self) -> bool {
+    /// Whether this is ahead of another on the same samples by so many standard errors.
+    fn is_ahead_of(&self, other: &Self, standard_errors: f64) -> bool {
         let pairs = || self.right.iter().zip(&other.right);
         let gained = pairs().filter(|(a, b)| **a && !**b).count() as f64;
         let lost = pairs().filter(|(a, b)| !**a && **b).count() as f64;
-        gained - lost > CLEARLY * (gained + lost).sqrt()
+        gained - lost > standard_errors * (gained + lost).sqrt()
     }
 }
 
@@ -96,7 +102,7 @@ pub fn judge<T: Element>(
                 n_usual_right = usual;
                 best = Some((map, outcome));
             }
-            Some((_, before)) if outcome.is_clearly_better_than(before) => {
+            Some((_, before)) if outcome.is_ahead_of(before, LIKELY) => {
                 best = Some((map, outcome));
             }
             Some(_) => {}
@@ -114,7 +120,8 @@ pub fn judge<T: Element>(
 fn splits(labels: &[usize], seed: u64) -> Option<Vec<Split>> {
     let kept = thinned_by_class(labels);
     let of_kept: Vec<u32> = kept.iter().map(|&i| labels[i] as u32).collect();
-    let folds = stratified_folds(&of_kept, FOLDS, seed).ok()?;
+    let n_folds = (MIN_FOLDS * FEW / kept.len().max(1)).clamp(MIN_FOLDS, MAX_FOLDS);
+    let folds = stratified_folds(&of_kept, n_folds.min(kept.len()), seed).ok()?;
     let mut judged = 0;
     let enough = |split: &Split| {
         let is_enough = judged >= ENOUGH;
@@ -181,7 +188,7 @@ fn best_sparsity(outcomes: Vec<Outcome>, usual: usize) -> Option<(Outcome, usize
     let n_usual_right = outcomes[at].n_right();
     let most = outcomes.iter().map(Outcome::n_right).max()?;
     let best = outcomes.iter().position(|outcome| outcome.n_right() == most)?;
-    let chosen = if outcomes[best].is_clearly_better_than(&outcomes[at]) { best } else { at };
+    let chosen = if outcomes[best].is_ahead_of(&outcomes[at], CLEARLY) { best } else { at };
     outcomes.into_iter().nth(chosen).map(|outcome| (outcome, n_usual_right))
 }
 
@@ -220,8 +227,8 @@ mod tests {
         assert!(best_sparsity(Vec::new(), 5).is_none());
     }
 
-    /// Classes that are subspaces of 8 dimensions, few samples each: a code needs about 8 atoms, and
-    /// no kernel.
+    /// Faces under changing light: all share six dimensions, and each class has eight of its own. A
+    /// code needs more than five atoms, and squared inner products see the light alone.
     fn subspaces() -> (Mat<f64>, Vec<usize>) {
         // uniform in [−1, 1), by splitmix64
         let wave = |a: usize, b: usize| {
@@ -231,20 +238,22 @@ mod tests {
             (z >> 11) as f64 / (1u64 << 52) as f64 - 1.0
         };
         let samples = Mat::from_fn(60, 200, |t, i| {
-            let class = i % 5;
-            (0..8).map(|d| wave(1 + 8 * class + d, t) * wave(500 + i, d)).sum::<f64>()
+            let weight = |d: usize| wave(100_000 + i, d);
+            let own: f64 = (0..8).map(|d| wave(1000 + 8 * (i % 5) + d, t) * weight(d)).sum();
+            let light: f64 = (0..6).map(|d| wave(1 + d, t) * weight(100 + d)).sum();
+            own + 3.0 * light + 0.5 * wave(200_000 + i, t)
         });
         (samples, (0..200).map(|i| i % 5).collect())
     }
 
     #[test]
-    fn subspaces_get_as_many_atoms_as_they_have_dimensions_and_no_map() {
+    fn subspaces_get_more_atoms_than_usual_and_no_map() {
         let (samples, labels) = subspaces();
         let maps = [MapName::Nystroem, MapName::None];
         let verdict = judge(&flags(&[]), &maps, samples.as_ref(), &labels, 0).unwrap();
         let sparsity = verdict.draft.sparsity.unwrap();
         assert_eq!(verdict.draft.map, MapName::None, "{verdict}");
-        assert!((6..=12).contains(&sparsity), "{verdict}");
+        assert!((8..=16).contains(&sparsity), "{verdict}");
         assert_eq!(verdict.n_judged, 200);
         assert!(verdict.n_right > verdict.n_usual_right, "{verdict}");
         let again = judge(&flags(&[]), &maps, samples.as_ref(), &labels, 0).unwrap();
@@ -275,7 +284,12 @@ mod tests {
         assert!(kept.iter().filter(|&&i| labels[i] == 1).count() >= 4);
         let all = thinned_by_class(&labels[..3000]);
         assert_eq!(all.len(), 3000);
-        let splits = splits(&labels, 0).unwrap();
-        assert_eq!(splits.len(), 1, "a fold of a thousand is enough");
+        let n_judged = |labels: &[usize]| -> Vec<usize> {
+            splits(labels, 0).unwrap().iter().map(|split| split.test.len()).collect()
+        };
+        assert_eq!(n_judged(&labels).len(), 1, "a fold of a thousand is enough");
+        assert_eq!(n_judged(&labels[..1200]), [400, 400]);
+        assert_eq!(n_judged(&labels[..120]), [12; 10], "few samples lend few at a time");
+        assert_eq!(n_judged(&labels[..5]), [1; 5]);
     }
 }
