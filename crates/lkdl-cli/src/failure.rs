@@ -100,11 +100,10 @@ impl Failure {
             let _ = write!(std::io::stderr(), "{}", arguments.help());
             return Self::new(Kind::Usage, "");
         }
-        if let Err(error) = error.print() {
-            return Self::stdout(&error);
-        }
+        let printed = error.print();
         if !error.use_stderr() {
-            return Self::new(Kind::Silent, "");
+            return printed
+                .map_or_else(|error| Self::stdout(&error), |()| Self::new(Kind::Silent, ""));
         }
         if let Some(origin) = &arguments.origin {
             let _ = writeln!(std::io::stderr(), "\nnote: {origin}");

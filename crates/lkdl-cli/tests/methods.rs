@@ -62,6 +62,9 @@ fn every_method_learns_the_digits_with_and_without_a_map() {
             let text = lkdl(&["inspect", &model]);
             assert!(text.code == 0 && text.stdout.contains(method), "{}", text.stdout);
             assert_eq!(lkdl(&["predict", &model, &test]).code, 0, "{method}");
+            let mapped =
+                lkdl(&["transform", &model, &test, "-o", &folder.path("f.npy"), "--force"]);
+            assert_eq!(mapped.code, if exact { 2 } else { 0 }, "{method}: {}", mapped.stderr);
         }
     }
 }

@@ -65,6 +65,12 @@ pub fn run(args: &TransformArgs, context: &Context) -> Result<(), Failure> {
 }
 
 fn transform<T: Element>(model: &SavedModel<T>, samples: Mat<f64>) -> Result<Mat<f64>, Failure> {
+    let classifier = model.pipeline.classifier();
+    if classifier.kernel().is_some() {
+        let method = classifier.method();
+        let problem = "works in the kernel's space itself and has no virtual samples";
+        return Err(Failure::usage(format!("a model of method {method} {problem}")));
+    }
     let mapped = model.pipeline.transform(into_precision::<T>(samples).as_ref())?;
     Ok(Mat::from_fn(mapped.nrows(), mapped.ncols(), |t, i| mapped[(t, i)].wide()))
 }

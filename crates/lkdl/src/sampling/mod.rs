@@ -486,7 +486,8 @@ impl LandmarkParams {
         Ok(fits)
     }
 
-    /// Pivots moved by a few Lloyd steps, where samples have means.
+    /// Pivots moved by a few Lloyd steps, where samples have means. Pivots that leave nothing of the
+    /// kernel stay: the means of centred samples may span a dimension less.
     fn refine<T: Real>(
         &self,
         kernel: &Kernel,
@@ -494,7 +495,8 @@ impl LandmarkParams {
         pivots: Landmarks<T>,
         lloyd_steps: usize,
     ) -> Result<Landmarks<T>, LkdlError> {
-        if lloyd_steps == 0 || !kernel.is_on_vectors() {
+        let exact = pivots.trace_error.is_some_and(|error| error <= T::EPS.sqrt());
+        if lloyd_steps == 0 || exact || !kernel.is_on_vectors() {
             return Ok(pivots);
         }
         self.k_means(X, pivots, lloyd_steps, 0.0)

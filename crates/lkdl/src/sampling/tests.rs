@@ -308,3 +308,20 @@ fn bad_parameters_are_refused() {
     assert_eq!(own.panel(&GAUSSIAN, X.as_ref()).unwrap().len(), 4);
     assert!(own.panel(&Kernel::Precomputed, X.as_ref()).is_err());
 }
+
+#[test]
+fn exact_pivots_are_not_moved_to_where_they_span_less() {
+    // Centred samples: the means of their clusters, weighted, add up to zero.
+    let mut X = random_matrix::<f64>(2, 60, 41);
+    for t in 0..2 {
+        let mean = (0..60).map(|i| X[(t, i)]).sum::<f64>() / 60.0;
+        (0..60).for_each(|i| X[(t, i)] -= mean);
+    }
+    let params =
+        LandmarkParams { n_landmarks: LandmarkCount::Exact(2), seed: 3, ..Default::default() };
+    let landmarks = params.select(&Kernel::Linear, X.as_ref()).unwrap();
+    assert_eq!(landmarks.points.ncols(), 2);
+    let Y = &landmarks.points;
+    let determinant = Y[(0, 0)] * Y[(1, 1)] - Y[(0, 1)] * Y[(1, 0)];
+    assert!(determinant.abs() > 1e-3 * Y.squared_norm_l2(), "{Y:?}");
+}

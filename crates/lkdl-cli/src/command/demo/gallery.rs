@@ -110,11 +110,14 @@ fn residuals(
             });
         }
         let truth = name(truth[i]);
+        let others = models.iter().map(|(other, _)| other).filter(|other| *other != method);
+        let others: Vec<&str> = others.map(|other| other.name()).collect();
         shown.push(SampleResiduals {
             title: format!(
-                "A {truth} with {:.0} % of its pixels missing, which only {} recognises",
+                "A {truth} with {:.0} % of its pixels missing, which {} recognises and {} does not",
                 100.0 * CLOSE_LOOK.level,
-                method.name()
+                method.name(),
+                others.join(" or ")
             ),
             values: samples.col(i).iter().map(|v| f64::from(*v)).collect(),
             truth,
