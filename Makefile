@@ -11,11 +11,11 @@ help: ## list the targets
 test: ## all tests: units, invariants, real data (LKDL_DATA_DIR), documentation, examples, files
 	cargo test --workspace --tests --benches
 	cargo test --workspace --doc
-	cargo build --profile test -p lkdl $(addprefix --example ,$(EXAMPLES))
+	@# of the whole workspace, like the tests: one package alone has other features, and is built anew
+	cargo build --profile test --workspace $(addprefix --example ,$(EXAMPLES)) --bin lkdl
 	@set -e; for example in $(EXAMPLES); do \
-		echo "== $$example"; cargo run --quiet --profile test -p lkdl --example $$example; \
+		echo "== $$example"; $(TARGET)/debug/examples/$$example; \
 	done
-	cargo build --profile test -p lkdl-cli
 	@test -d $(TARGET)/venv || python3 -m venv $(TARGET)/venv
 	@$(TARGET)/venv/bin/pip install --quiet --disable-pip-version-check -r tests/python/requirements.txt
 	$(TARGET)/venv/bin/python tests/python/files.py $(TARGET)/debug/lkdl
