@@ -495,7 +495,9 @@ impl LandmarkParams {
         pivots: Landmarks<T>,
         lloyd_steps: usize,
     ) -> Result<Landmarks<T>, LkdlError> {
-        let exact = pivots.trace_error.is_some_and(|error| error <= T::EPS.sqrt());
+        // of an indefinite kernel the pivots' trace says nothing
+        let exact = kernel.is_positive_semidefinite()
+            && pivots.trace_error.is_some_and(|error| error <= T::EPS.sqrt());
         if lloyd_steps == 0 || exact || !kernel.is_on_vectors() {
             return Ok(pivots);
         }
