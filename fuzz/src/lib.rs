@@ -3,7 +3,7 @@
 //!
 //! A target is one reader. Its seeds are `seeds/` and the fixtures of `lkdl-data`'s tests.
 
-use lkdl_data::{DataError, Format, Header, Layout, ReadOptions, Table};
+use lkdl_data::{DataError, Format, Header, IndexBase, Layout, ReadOptions, Table};
 use std::alloc::{GlobalAlloc, System};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -75,7 +75,12 @@ pub fn read_as(name: &str, format: Format, data: &[u8]) {
         ReadOptions { unlabelled: true, layout: Layout::Rows, ..default.clone() },
         ReadOptions { label: label("-1"), layout: Layout::Columns, ..default.clone() },
         ReadOptions { label: label("y"), header: Header::Yes, ..default.clone() },
-        ReadOptions { header: Header::No, n_features: Some(100), ..default },
+        ReadOptions {
+            header: Header::No,
+            n_features: Some(100),
+            index_base: IndexBase::Zero,
+            ..default
+        },
     ] {
         sound(&path, lkdl_data::read(&path, &options));
     }

@@ -3,8 +3,10 @@
 use crate::context::Context;
 use crate::failure::Failure;
 use clap::Args;
-use lkdl_data::{DataArgument, Format, Header, Layout, ReadOptions, Table};
-use lkdl_model::AnyModel;
+use lkdl_data::{
+    DataArgument, DataError, Format, Header, IndexBase, Layout, Matched, ReadOptions, Table,
+};
+use lkdl_model::{AnyModel, DataRecord};
 
 /// What every command that takes data explains about it.
 pub const DATA_HELP: &str = "\
@@ -35,18 +37,22 @@ pub struct ReadFlags {
     /// The variable that holds the samples (.npz, .mat, .h5)
     #[arg(long, value_name = "NAME")]
     pub samples: Option<String>,
-    /// One sample per row or per column: auto, rows or columns
+    /// One sample per row or per column (.npy, .npz, .mat, .h5): auto, rows or columns
     #[arg(long, value_name = "LAYOUT", default_value_t)]
     pub layout: Layout,
     /// There are no labels: every column is a feature
     #[arg(long)]
     pub unlabelled: bool,
-    /// Whether the first line of text names the columns: auto, yes or no
+    /// Whether the first line of text names the columns (.csv, .tsv): auto, yes or no
     #[arg(long, value_name = "HEADER", default_value_t)]
     pub header: Header,
     /// Number of features, where LIBSVM text leaves out trailing zeros
     #[arg(long, value_name = "P")]
     pub n_features: Option<usize>,
+    /// What indices of LIBSVM text count from: 0, 1, or auto: as in the model's training data, else
+    /// 0 where index 0 occurs
+    #[arg(long, value_name = "BASE", default_value_t)]
+    pub index_base: IndexBase,
     /// The format, where name and content do not tell
     #[arg(long, value_name = "FORMAT")]
     pub format_in: Option<Format>,
@@ -63,27 +69,61 @@ impl ReadFlags {
             unlabelled: self.unlabelled,
             header: self.header,
             n_features: self.n_features,
+            index_base: self.index_base,
         }
+    }
+
+    /// The same for samples that are held against a model of `training`: LIBSVM text counts as it
+    /// did there, or says so.
+    fn options_for(
+        &self,
+        data: &DataArgument,
+        training: &DataRecord,
+    ) -> Result<ReadOptions, Failure> {
+        let options = self.options();
+        let index_base = match training.index_base {
+            Some(0) => IndexBase::Zero,
+            Some(1) => IndexBase::One,
+            _ => return Ok(options),
+        };
+        if data.format(&options)? != Some(Format::Svmlight) {
+            return Ok(options);
+        }
+        if ![IndexBase::Auto, index_base].contains(&self.index_base) {
+            return Err(Failure::usage(format!(
+                "--index-base is {}, but the model was trained on indices from {index_base}; \
+                 convert the data first: lkdl data convert {data} data.npz --index-base {}",
+                self.index_base, self.index_base
+            )));
+        }
+        Ok(ReadOptions { index_base, ..options })
     }
 }
 
 impl DataFlags {
     /// Reads the data, with labels if it has them; `into_dataset` asks for them.
     pub fn table(&self, context: &Context) -> Result<Table, Failure> {
-        load(&self.data, &self.read, context)
+        Ok(self.load(&self.read.options(), context)?)
+    }
+
+    fn load(&self, options: &ReadOptions, context: &Context) -> Result<Table, DataError> {
+        self.data.load(context.data_dir.as_deref(), options)
     }
 
     /// Reads the data with the features that `model` has learned from.
     pub fn table_for(&self, model: &AnyModel, context: &Context) -> Result<Table, Failure> {
-        let (n_features, data) = match model {
+        let (n_features, training) = match model {
             AnyModel::F32(model) => (model.pipeline.preparation().n_features(), &model.card.data),
             AnyModel::F64(model) => (model.pipeline.preparation().n_features(), &model.card.data),
         };
-        Ok(self.table(context)?.align(n_features, data.feature_names.as_deref())?)
+        let table = self.load(&self.read.options_for(&self.data, training)?, context)?;
+        let (table, matched) = table.align(n_features, training.feature_names.as_deref())?;
+        let unnamed = match matched {
+            Matched::ByName | Matched::ByPlace => return Ok(table),
+            Matched::TableUnnamed => format!("{} has no names for them", self.data),
+            Matched::ModelUnnamed => "the model knows no names for them".into(),
+        };
+        context.note(format!("note: features are matched by position: {unnamed}"));
+        Ok(table)
     }
-}
-
-/// Reads one data argument.
-pub fn load(data: &DataArgument, read: &ReadFlags, context: &Context) -> Result<Table, Failure> {
-    Ok(data.load(context.data_dir.as_deref(), &read.options())?)
 }

@@ -156,6 +156,7 @@ impl From<LkdlError> for Failure {
         use LkdlError as E;
         let kind = match &error {
             E::InClass { source, .. } => Self::from(source.as_ref().clone()).kind,
+            E::KernelOverflow { .. } | E::Unsupported { what: "sparse coding", .. } => Kind::Input,
             E::Parameter { .. } | E::Unsupported { .. } | E::Memory { .. } => Kind::Usage,
             E::Empty { .. }
             | E::NonFinite { .. }
@@ -185,13 +186,19 @@ impl From<DataError> for Failure {
         let kind = match &error {
             // what a file holds, found out when its parts are put together
             DataError::Parameter { name, .. } if IN_DATA.contains(name) => Kind::Input,
-            DataError::Parameter { .. } | DataError::NoDataDir => Kind::Usage,
+            DataError::Parameter { .. }
+            | DataError::NoDataDir
+            | DataError::Unused { .. }
+            | DataError::UnusedForSet { .. } => Kind::Usage,
             DataError::Exists { .. } | DataError::Output { .. } => Kind::Output,
             _ => Kind::Input,
         };
         let text = match &error {
             DataError::Parameter { name, value, requirement } => {
                 format!("{} is {value}, but must be {requirement}", words::flag(name))
+            }
+            DataError::Unused { option, .. } | DataError::UnusedForSet { option, .. } => {
+                error.to_string().replacen(option, &words::reading_flag(option), 1)
             }
             other => other.to_string(),
         };
@@ -228,6 +235,7 @@ mod tests {
             (LkdlError::AllZero { what: "samples" }.into(), 3),
             (in_class(LkdlError::AllZero { what: "samples" }).into(), 3),
             (LkdlError::NoConvergence { what: "svd" }.into(), 1),
+            (LkdlError::KernelOverflow { kernel: "x".into(), value: f64::INFINITY }.into(), 3),
             (LkdlError::Cancelled.into(), INTERRUPTED),
             (DataError::Exists { file: "a".into() }.into(), 4),
             (Failure::writing(broken("full", ErrorKind::StorageFull)), 4),

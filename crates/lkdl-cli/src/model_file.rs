@@ -4,9 +4,10 @@ use crate::context::Context;
 use crate::data_flags::DataFlags;
 use crate::failure::Failure;
 use crate::output;
+use crate::precision::check_range;
 use clap::Args;
 use lkdl_data::Table;
-use lkdl_model::{AnyModel, Card, Element, Pipeline};
+use lkdl_model::{AnyModel, Card, Element, Pipeline, SavedModel};
 use std::path::{Path, PathBuf};
 
 /// A model and samples for it: what `evaluate`, `predict`, `transform` and `encode` start with.
@@ -21,7 +22,8 @@ pub struct ModelAndData {
 }
 
 impl ModelAndData {
-    /// Looks whether `output` can be written, then reads both.
+    /// Looks whether `output` can be written, then reads both and looks whether the samples are
+    /// within the range of the model's arithmetic.
     pub fn open(
         &self,
         output: Option<&Path>,
@@ -32,8 +34,18 @@ impl ModelAndData {
         }
         let model = load(&self.model)?;
         let table = self.data.table_for(&model, context)?;
+        match model {
+            AnyModel::F32(_) => check_range::<f32>(table.samples.as_ref())?,
+            AnyModel::F64(_) => check_range::<f64>(table.samples.as_ref())?,
+        }
         Ok((model, table))
     }
+}
+
+/// The method that made a model, as `fit --method` calls it.
+pub fn method<T: Element>(model: &SavedModel<T>) -> &str {
+    let said = model.card.settings.get("method");
+    said.map_or(model.pipeline.classifier().method(), String::as_str)
 }
 
 /// Reads a model.

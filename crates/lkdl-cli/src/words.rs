@@ -31,7 +31,9 @@ const FLAGS: [(&str, &str); 23] = [
 ];
 
 /// Names that can stand anywhere in a sentence of the library, the longer before the shorter.
-const IN_TEXT: [(&str, &str); 9] = [
+const IN_TEXT: [(&str, &str); 11] = [
+    ("use classify::GramDictionariesParams, which takes these values", PRECOMPUTED),
+    ("use GramSrc, which takes it beside the kernel values", PRECOMPUTED),
     ("n_landmarks", "--landmarks"),
     ("n_atoms", "--atoms"),
     ("max_iters", "--iters"),
@@ -43,9 +45,20 @@ const IN_TEXT: [(&str, &str); 9] = [
     ("the policy clip, flip or shift", "--indefinite clip, flip or shift"),
 ];
 
+/// What takes a precomputed kernel.
+const PRECOMPUTED: &str = "choose --method ksvd, which takes rows of kernel values";
+
 /// The flag that sets what the library calls `name`; a name without a flag stays.
 pub fn flag(name: &str) -> &str {
     FLAGS.iter().find(|(known, _)| *known == name).map_or(name, |(_, flag)| flag)
+}
+
+/// The flag that sets the reading option `name`.
+pub fn reading_flag(name: &str) -> String {
+    match name {
+        "format" => "--format-in".into(),
+        name => format!("--{}", name.replace('_', "-")),
+    }
 }
 
 /// An error of the library in the words of the command line.

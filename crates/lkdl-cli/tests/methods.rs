@@ -52,11 +52,14 @@ fn every_method_learns_the_digits_with_and_without_a_map() {
             let words = ["fit", &train, "-o", &model, "--method", method, "--force"];
             let run = lkdl(&[&words[..], flags, map].concat());
             assert_eq!(run.code, 0, "{method} {map:?}: {}", run.stderr);
+            let has_landmarks = map[0] == "--landmarks";
+            assert_eq!(run.stdout.contains("\nlandmarks "), has_landmarks, "{}", run.stdout);
+            assert_eq!(run.stdout.contains("\nmap "), has_landmarks, "{}", run.stdout);
             let report = json(&["evaluate", &model, &test, "--json"]);
             let accuracy = report["accuracy"].as_f64().unwrap();
             assert!(accuracy > 0.9, "{method} {map:?}: {accuracy}");
             let facts = json(&["inspect", &model, "--json"]);
-            assert_eq!(facts["method"], name, "{method}");
+            assert_eq!((&facts["method"], &facts["classifier"]), (&method.into(), &name.into()));
             assert!(facts["classes"][0]["n_atoms"].as_u64().unwrap() > 0, "{method}");
             assert_eq!(facts["kernel"].is_string(), exact || map[0] != "--map", "{method}");
             let text = lkdl(&["inspect", &model]);
@@ -65,6 +68,8 @@ fn every_method_learns_the_digits_with_and_without_a_map() {
             let mapped =
                 lkdl(&["transform", &model, &test, "-o", &folder.path("f.npy"), "--force"]);
             assert_eq!(mapped.code, if exact { 2 } else { 0 }, "{method}: {}", mapped.stderr);
+            let by_flag = format!("--method {method} ");
+            assert!(!exact || mapped.stderr.contains(&by_flag), "{}", mapped.stderr);
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::digits::digits;
 use crate::error::DataError;
 use crate::file::read;
+use crate::format::Format;
 use crate::named::{NamedSet, Part};
 use crate::options::ReadOptions;
 use crate::table::Table;
@@ -71,18 +72,39 @@ impl DataArgument {
         Err(DataError::parameter("data", format!("\"{text}\""), requirement))
     }
 
+    /// The format of a file: the one that `options` name, or else what its name and first bytes
+    /// say. Sets have none.
+    pub fn format(&self, options: &ReadOptions) -> Result<Option<Format>, DataError> {
+        match (self, options.format) {
+            (Self::File(_), Some(format)) => Ok(Some(format)),
+            (Self::File(path), None) => Format::detect(path).map(Some),
+            _ => Ok(None),
+        }
+    }
+
     /// Reads the data. Named sets are looked for in `directory` first, then where
-    /// [`data_dirs`](crate::data_dirs) says; `options` are for files.
+    /// [`data_dirs`](crate::data_dirs) says. Options that mean nothing to the data are errors.
     pub fn load(
         &self,
         directory: Option<&Path>,
         options: &ReadOptions,
     ) -> Result<Table, DataError> {
-        match self {
-            Self::Digits => Ok(digits()?.into()),
-            Self::Named { set, part } => set.table(*part, directory),
-            Self::File(path) => read(path, options),
+        if let Self::File(path) = self {
+            let format = self.format(options)?;
+            if let Some(format) = format {
+                options.check(format, path)?;
+            }
+            return read(path, &ReadOptions { format, ..options.clone() });
         }
+        if let Some(option) = options.about_files() {
+            return Err(DataError::UnusedForSet { option, set: self.to_string() });
+        }
+        let set = match self {
+            Self::Named { set, part } => set.table(*part, directory)?,
+            _ => digits()?.into(),
+        };
+        let labels = set.labels.filter(|_| !options.unlabelled);
+        Ok(Table { labels, ..set })
     }
 }
 
@@ -160,7 +182,27 @@ mod tests {
         let path = scratch.file("t.csv", b"f0,label\n1,a\n");
         let file = DataArgument::parse(path.to_str().unwrap()).unwrap();
         assert_eq!(file.load(None, &options).unwrap().name, "t");
+        let bare = ReadOptions { unlabelled: true, ..ReadOptions::default() };
+        assert_eq!(DataArgument::Digits.load(None, &bare).unwrap().labels, None);
         let missing = DataArgument::parse("no/such.csv").unwrap().load(None, &options);
         assert!(missing.unwrap_err().to_string().starts_with("no/such.csv: "));
+    }
+
+    #[test]
+    fn options_that_mean_nothing_to_the_data_are_refused() {
+        let scratch = Scratch::new("argument-options");
+        let path = scratch.file("t.csv", b"f0,label\n1,a\n");
+        let file = DataArgument::File(path);
+        let sized = ReadOptions { n_features: Some(1), ..ReadOptions::default() };
+        let error = file.load(None, &sized).unwrap_err();
+        assert!(matches!(error, DataError::Unused { option: "n_features", .. }), "{error}");
+        for options in [
+            sized,
+            ReadOptions { label: Some("y".into()), ..ReadOptions::default() },
+            ReadOptions { format: Some(Format::Csv), ..ReadOptions::default() },
+        ] {
+            let error = DataArgument::Digits.load(None, &options).unwrap_err();
+            assert!(matches!(error, DataError::UnusedForSet { .. }), "{error}");
+        }
     }
 }

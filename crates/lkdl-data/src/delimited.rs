@@ -13,7 +13,8 @@
 //! 4. or the cells (but for a text in the free column) are three or more and count 0, 1, 2, … or
 //!    1, 2, 3, …, and those of the line below do not count upwards by ones.
 //!
-//! A first column without a name is the index that pandas writes, and is left out.
+//! A first column without a name is the index that pandas writes, and is left out. Two columns of
+//! one name are an error.
 //!
 //! **Labels.** Without other word, the label column is
 //! 1. the column that a header calls `label`, `class`, `target`, `labels` or `y`, in any case;
@@ -41,7 +42,7 @@ pub(crate) use writer::write;
 use crate::compressed;
 use crate::dataset::MAX_ENTRIES;
 use crate::error::DataError;
-use crate::label_column::label_column;
+use crate::label_column::{check_distinct, label_column};
 use crate::options::ReadOptions;
 use crate::table::{Labels, Table};
 use faer::Mat;
@@ -128,6 +129,7 @@ impl Columns {
         let names = is_header.then(|| -> Vec<String> {
             first.cells.iter().map(|cell| cell.trim().to_string()).collect()
         });
+        check_distinct(names.as_deref().unwrap_or_default(), file)?;
         let chosen = label_column(names.as_deref(), n_columns, file, options)?;
         let (candidate, certain) = match chosen {
             Some(column) => (Some(column), true),

@@ -56,6 +56,26 @@ pub enum DataError {
         /// Its format.
         format: Format,
     },
+    /// An option that means nothing in a file's format.
+    #[error("{option} is for {}, but {} is {format}; leave it away", names(.formats), .file.display())]
+    Unused {
+        /// The option's public name.
+        option: &'static str,
+        /// The formats that have a use for it.
+        formats: &'static [Format],
+        /// The file.
+        file: PathBuf,
+        /// Its format.
+        format: Format,
+    },
+    /// An option about files beside a set that has a name.
+    #[error("{option} is for files, but {set} is a set that is known by its name; leave it away")]
+    UnusedForSet {
+        /// The option's public name.
+        option: &'static str,
+        /// The set.
+        set: String,
+    },
     /// Samples without labels where labels are needed.
     #[error(
         "{name} has no labels; name the label column (--label NAME or --label INDEX), or the \
@@ -91,6 +111,16 @@ pub enum DataError {
 
 fn at_line(line: &Option<usize>) -> String {
     line.map(|line| format!(", line {line}")).unwrap_or_default()
+}
+
+/// `npz, mat or hdf5`.
+fn names(formats: &[Format]) -> String {
+    let names: Vec<&str> = formats.iter().map(|format| format.name()).collect();
+    match names.split_last() {
+        Some((last, [])) => last.to_string(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => "none".into(),
+    }
 }
 
 fn list(directories: &[PathBuf]) -> String {

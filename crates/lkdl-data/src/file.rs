@@ -33,11 +33,11 @@ fn read_as(format: Format, path: &Path, options: &ReadOptions) -> Result<Table, 
         Format::Csv => delimited::read(path, ',', options),
         Format::Tsv => delimited::read(path, '\t', options),
         Format::Svmlight => {
-            let n_features = options.n_features;
-            let params = SvmlightParams { n_features, ..SvmlightParams::default() };
-            let table = Table::from(params.read_file(path)?);
+            let ReadOptions { n_features, index_base, .. } = *options;
+            let params = SvmlightParams { n_features, index_base, ..SvmlightParams::default() };
+            let table = params.read_table(path)?;
             let labels = table.labels.filter(|_| !options.unlabelled);
-            Ok(Table { labels, may_be_padded: n_features.is_none(), ..table })
+            Ok(Table { labels, ..table })
         }
         Format::Idx => idx_pair::read(path, options),
         Format::Images => images::read(path, options),
@@ -108,6 +108,7 @@ pub fn write_to(out: &mut dyn Write, table: &Table, format: Format) -> Result<()
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::IndexBase;
     use crate::scratch::Scratch;
     use faer::Mat;
 
@@ -147,5 +148,9 @@ mod tests {
         let options = ReadOptions { n_features: Some(4), ..ReadOptions::default() };
         let table = read(&path, &options).unwrap();
         assert_eq!((table.n_features(), table.may_be_padded), (4, false));
+        assert_eq!(table.index_base, Some(1));
+        let options = ReadOptions { index_base: IndexBase::Zero, ..ReadOptions::default() };
+        let table = read(&path, &options).unwrap();
+        assert_eq!((table.n_features(), table.index_base), (3, Some(0)));
     }
 }

@@ -48,6 +48,20 @@ pub(crate) fn label_column(
     })
 }
 
+/// An error that names a column whose name another one has too. Names that are empty are none.
+pub(crate) fn check_distinct(names: &[String], file: &Path) -> Result<(), DataError> {
+    let mut sorted: Vec<&String> = names.iter().filter(|name| !name.is_empty()).collect();
+    sorted.sort_unstable();
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => {
+            let problem = format!("two columns are called {:?}", pair[0]);
+            let fix = "rename one or drop it; if the first line names no columns, say so";
+            Err(DataError::format(file, problem, fix))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Whether labels are usually called so.
 pub(crate) fn is_usual(name: &str) -> bool {
     USUAL.iter().any(|usual| usual.eq_ignore_ascii_case(name))
@@ -87,6 +101,17 @@ mod tests {
         let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
         let options = ReadOptions { label: label.map(String::from), ..Default::default() };
         label_column(Some(&names), names.len(), Path::new("x"), &options)
+    }
+
+    #[test]
+    fn a_name_that_two_columns_have_is_named() {
+        let check = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
+            check_distinct(&names, Path::new("t.csv"))
+        };
+        assert!(check(&["a", "", "A", ""]).is_ok());
+        let error = check(&["b", "a", "c", "a"]).unwrap_err().to_string();
+        assert!(error.starts_with("t.csv: two columns are called \"a\"; "), "{error}");
     }
 
     #[test]

@@ -54,6 +54,7 @@ pub mod svmlight;
 mod table;
 mod variables;
 
+pub use align::Matched;
 pub use argument::DataArgument;
 pub use corrupt::Corruption;
 pub use dataset::{Dataset, MAX_ENTRIES, TrainTest, convert};
@@ -65,7 +66,7 @@ pub use folders::{DATA_DIR, data_dir, data_dirs, platform_data_dir};
 pub use format::{Compression, Format};
 pub use idx_pair::labels_file;
 pub use named::{NamedFile, NamedSet, Part};
-pub use options::{Header, Layout, ReadOptions};
+pub use options::{Header, IndexBase, Layout, ReadOptions};
 pub use sparse::SparseRows;
 pub use split::{Split, stratified_folds, stratified_split};
 pub use table::{Labels, Table};

@@ -15,7 +15,7 @@ use crate::file::read;
 use crate::folders::data_dirs;
 use crate::format::Format;
 use crate::idx;
-use crate::options::{Layout, ReadOptions};
+use crate::options::{IndexBase, Layout, ReadOptions};
 use crate::svmlight::SvmlightParams;
 use crate::table::{Labels, Table};
 use faer::Mat;
@@ -213,7 +213,11 @@ impl NamedSet {
 /// LIBSVM text that counts digits from 1.
 fn usps(file: &Path) -> Result<Table, DataError> {
     let in_file = (1..=10).map(|label| label.to_string()).collect();
-    let params = SvmlightParams { n_features: Some(256), class_names: Some(in_file) };
+    let params = SvmlightParams {
+        n_features: Some(256),
+        index_base: IndexBase::One,
+        class_names: Some(in_file),
+    };
     Ok(Dataset { class_names: ten_digits(), ..params.read_file(file)? }.into())
 }
 

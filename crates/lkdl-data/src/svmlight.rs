@@ -1,8 +1,11 @@
 //! LIBSVM (SVMlight) text: one sample per line, `label index:value index:value …  # comment`.
 //!
-//! Indices ascend; features that are not written are zero. Indices start at 1, in a file that
-//! mentions index 0 anywhere at 0. (A file that counts from 0 and never mentions the first feature
-//! cannot be told from one that counts from 1.) The query `qid:…` of a ranking set is passed over.
+//! Indices ascend; features that are not written are zero. Indices start where [`IndexBase`] says:
+//! without word at 1, in a file that mentions index 0 anywhere at 0. (A file that counts from 0 and
+//! never mentions the first feature cannot be told from one that counts from 1.) What was found is
+//! kept in [`Table::index_base`], so that the other part of a set is read alike. The query `qid:…` of
+//! a ranking set is passed over.
+//!
 //! Files are read line by line; memory is that of the entries written plus the dense matrix, at
 //! most [`MAX_ENTRIES`] values and, unless the number of features is given, at most 65,536 for each
 //! entry written.
@@ -12,6 +15,7 @@ use crate::dataset::{Dataset, MAX_ENTRIES, MAX_SPARSE_GROWTH};
 use crate::error::DataError;
 use crate::labels::{LabelError, index_labels, number};
 use crate::lines::Lines;
+use crate::options::IndexBase;
 use crate::table::{Table, check_writable, set_name, write_number};
 use faer::Mat;
 use std::io::{BufRead, Write};
@@ -22,6 +26,8 @@ use std::path::Path;
 pub struct SvmlightParams {
     /// Number of features; without it, the largest index in the file.
     pub n_features: Option<usize>,
+    /// What indices count from.
+    pub index_base: IndexBase,
     /// The classes, as numbers, in the order of their indices; without them, the distinct labels
     /// of the file in ascending order. A test part needs those of its training part.
     pub class_names: Option<Vec<String>>,
@@ -40,20 +46,15 @@ struct Rows {
     values: Vec<f64>,
     largest: u32,
     /// Whether index 0 was seen.
-    counts_from_zero: bool,
+    mentions_zero: bool,
 }
 
 type Fault = (String, &'static str);
 
 impl Rows {
-    /// The first index that can be.
-    fn first(&self) -> u32 {
-        u32::from(!self.counts_from_zero)
-    }
-
-    /// Number of features that the indices tell.
-    fn n_features(&self) -> usize {
-        (self.largest as usize + 1).saturating_sub(self.first() as usize)
+    /// Number of features that the indices tell, of which `first` is the first.
+    fn n_features(&self, first: u32) -> usize {
+        (self.largest as usize + 1).saturating_sub(first as usize)
     }
 }
 
@@ -65,19 +66,45 @@ impl SvmlightParams {
 
     /// Reads text; `file` is what messages call it.
     pub fn read(&self, reader: impl BufRead, file: &Path) -> Result<Dataset, DataError> {
+        self.read_with_base(reader, file).map(|(set, _)| set)
+    }
+
+    /// A file, and the number from which its indices count.
+    pub(crate) fn read_table(&self, file: &Path) -> Result<Table, DataError> {
+        let (set, first) = self.read_with_base(compressed::open(file)?, file)?;
+        let may_be_padded = self.n_features.is_none();
+        Ok(Table { index_base: Some(first), may_be_padded, ..set.into() })
+    }
+
+    fn read_with_base(
+        &self,
+        reader: impl BufRead,
+        file: &Path,
+    ) -> Result<(Dataset, u32), DataError> {
         let (mut rows, mut lines) = (Rows::default(), Lines::new(reader, file));
         while let Some(line) = lines.next()? {
-            let added = add_line(line, &mut rows).and_then(|()| self.check_size(&rows));
+            let added = add_line(line, &mut rows).and_then(|()| self.check_rows(&rows));
             let number = lines.number();
             added.map_err(|(problem, fix)| lines.fault(number, problem, fix))?;
             rows.lines.resize(rows.labels.len(), number);
         }
-        self.finish(rows, file)
+        let first = self.first(&rows);
+        Ok((self.finish(rows, file)?, first))
     }
 
-    /// Whether the samples so far can be held.
-    fn check_size(&self, rows: &Rows) -> Result<(), Fault> {
-        let found = rows.n_features();
+    /// The first index that can be, as far as is known.
+    fn first(&self, rows: &Rows) -> u32 {
+        self.index_base.first().unwrap_or(u32::from(!rows.mentions_zero))
+    }
+
+    /// Whether the samples so far are as they should be and can be held.
+    fn check_rows(&self, rows: &Rows) -> Result<(), Fault> {
+        if self.index_base == IndexBase::One && rows.mentions_zero {
+            let fix = "count from 1, or say that indices start at 0 (--index-base 0), where a \
+                       model is fitted and where it is used";
+            return Err(("index 0, where indices are to start at 1".into(), fix));
+        }
+        let found = rows.n_features(self.first(rows));
         if let Some(n_features) = self.n_features.filter(|n| found > *n) {
             let largest = rows.largest;
             let problem = format!("index {largest} is beyond n_features = {n_features}");
@@ -98,7 +125,8 @@ impl SvmlightParams {
         if rows.values.is_empty() && self.n_features.is_none() {
             return Err(DataError::format(file, "no feature", "set n_features"));
         }
-        let (n, p) = (rows.labels.len(), self.n_features.unwrap_or(rows.n_features()));
+        let first = self.first(&rows);
+        let (n, p) = (rows.labels.len(), self.n_features.unwrap_or(rows.n_features(first)));
         let most = (rows.values.len() + n).saturating_mul(MAX_SPARSE_GROWTH);
         if self.n_features.is_none() && n * p > most {
             let problem = format!("{} entries in {n} samples of {p} features", rows.values.len());
@@ -116,7 +144,7 @@ impl SvmlightParams {
             },
         })?;
         let mut samples = Mat::zeros(p, n);
-        let (mut start, first) = (0, rows.first());
+        let mut start = 0;
         for (i, &end) in rows.ends.iter().enumerate() {
             let column = samples.col_as_slice_mut(i);
             for (index, value) in rows.indices[start..end].iter().zip(&rows.values[start..end]) {
@@ -149,7 +177,7 @@ fn add_line(line: &str, rows: &mut Rows) -> Result<(), Fault> {
         last = Some(index);
         rows.indices.push(index);
         rows.values.push(value);
-        rows.counts_from_zero |= index == 0;
+        rows.mentions_zero |= index == 0;
     }
     rows.largest = rows.largest.max(last.unwrap_or(0));
     rows.labels.push(label);
@@ -234,7 +262,11 @@ mod tests {
     #[test]
     fn features_and_classes_may_be_fixed() {
         let class_names = ["3", "2", "1"].map(String::from).to_vec();
-        let params = SvmlightParams { n_features: Some(4), class_names: Some(class_names) };
+        let params = SvmlightParams {
+            n_features: Some(4),
+            class_names: Some(class_names),
+            ..SvmlightParams::default()
+        };
         let set = read(&params, "1 2:1\n3\n").unwrap();
         assert_eq!((set.n_features(), set.labels), (4, vec![2, 0]));
         let message = |text| read(&params, text).unwrap_err().to_string();
@@ -286,13 +318,31 @@ mod tests {
             set.samples,
             Mat::from_fn(3, 2, |t, i| [[0.0, 4.0], [5.0, 0.0], [6.0, 0.0]][t][i])
         );
-        let fixed = SvmlightParams { n_features: Some(3), class_names: None };
+        let fixed = SvmlightParams { n_features: Some(3), ..SvmlightParams::default() };
         assert_eq!(read(&fixed, "1 2:6\n2 0:4\n").unwrap().n_features(), 3);
         assert_eq!(read(&fixed, "1 3:6\n2 1:4\n").unwrap().n_features(), 3);
         let error = read(&fixed, "1 2:6\n2 0:4 3:1\n").unwrap_err().to_string();
         assert!(error.contains("line 2: index 3 is beyond n_features = 3"), "{error}");
         let error = read(&fixed, "1 3:6\n2 0:4\n").unwrap_err().to_string();
         assert!(error.contains("line 2: index 3 is beyond n_features = 3"), "{error}");
+    }
+
+    #[test]
+    fn the_base_is_as_said_and_kept() {
+        let with = |index_base| SvmlightParams { index_base, ..SvmlightParams::default() };
+        let text = "1 1:5 2:6\n2 2:4\n";
+        for (base, p, first) in
+            [(IndexBase::Auto, 2, 1), (IndexBase::One, 2, 1), (IndexBase::Zero, 3, 0)]
+        {
+            let read = with(base).read_with_base(text.as_bytes(), Path::new("t")).unwrap();
+            assert_eq!((read.0.n_features(), read.1), (p, first), "{base}");
+            assert_eq!(read.0.samples[(p - 1, 0)], 6.0);
+        }
+        let zero = with(IndexBase::Auto).read_with_base(&b"1 0:5\n"[..], Path::new("t")).unwrap();
+        assert_eq!(zero.1, 0);
+        let error = read(&with(IndexBase::One), "1 1:5\n2 0:4\n").unwrap_err().to_string();
+        assert!(error.contains("line 2: index 0, where indices are to start at 1; "), "{error}");
+        assert!(error.contains("--index-base 0"), "{error}");
     }
 
     #[test]

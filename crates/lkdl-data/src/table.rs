@@ -95,6 +95,8 @@ pub struct Table {
     /// Whether the source leaves features out where they are zero (LIBSVM), so that more may
     /// follow the last that it mentions.
     pub may_be_padded: bool,
+    /// The number from which the source counts features, if it numbers them (LIBSVM: 0 or 1).
+    pub index_base: Option<u32>,
 }
 
 impl Table {
@@ -116,22 +118,14 @@ impl Table {
             feature_names: None,
             image_shape: None,
             may_be_padded: false,
+            index_base: None,
         })
     }
 
-    /// The same with the source's names of its features; without, if names repeat and so tell
-    /// nothing.
+    /// The same with the source's names of its features, which are distinct.
     pub(crate) fn with_feature_names(self, names: Option<Vec<String>>) -> Self {
-        let are_distinct = |names: &Vec<String>| {
-            let mut sorted: Vec<&String> = names.iter().collect();
-            sorted.sort_unstable();
-            sorted.windows(2).all(|pair| pair[0] != pair[1])
-        };
         let p = self.n_features();
-        Self {
-            feature_names: names.filter(|names| names.len() == p && are_distinct(names)),
-            ..self
-        }
+        Self { feature_names: names.filter(|names| names.len() == p), ..self }
     }
 
     /// The same with the size of its images, if they have one that fits.
@@ -206,6 +200,7 @@ impl From<Dataset> for Table {
             feature_names: set.feature_names,
             image_shape: set.image_shape,
             may_be_padded: false,
+            index_base: None,
         }
     }
 }
@@ -322,8 +317,6 @@ mod tests {
         let named = example().with_feature_names(Some(vec!["u".into(), "v".into()]));
         let named = named.with_image_shape(Some((1, 2)));
         assert_eq!(Table::from(named.clone().into_dataset().unwrap()), named);
-        let repeated = example().with_feature_names(Some(vec!["u".into(), "u".into()]));
-        assert_eq!(repeated.feature_names, None);
         let bare = Table { labels: None, ..example() };
         assert!(bare.into_dataset().unwrap_err().to_string().contains("label column"));
     }

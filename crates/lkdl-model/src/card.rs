@@ -34,6 +34,10 @@ pub struct DataRecord {
     /// Rows and columns of the images they are, pixels row by row, if their source says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image_shape: Option<(usize, usize)>,
+    /// The number their source counts features from, if it numbers them (LIBSVM: 0 or 1): new
+    /// samples in that format are read alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index_base: Option<u32>,
 }
 
 /// How the dictionary of one class came to be.

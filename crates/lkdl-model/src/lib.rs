@@ -11,7 +11,13 @@
 //! | `eigenvalues` | k | those the map kept, `f64` |
 //! | `frequencies` | k/2 × p | of random Fourier features |
 //! | `fastfood.<b>.…` | | the blocks of a Fastfood map |
-//! | `dictionary.<l>` | m × k | the atoms of class l, one per row (method `class-dictionaries`) |
+//! | `dictionary.<l>` | m × k | the atoms of class l, one per row (`class-dictionaries`, `fddl`) |
+//! | `mean_codes` | L × M | the mean code of every class over all atoms, `f64` (`fddl`) |
+//! | `dictionary` | m × k | the atoms of all classes (`lc-ksvd`), or the training samples (`src`) |
+//! | `atom_classes` | m | the class of each of them |
+//! | `classifier`, `consistency` | m × L | linear maps of codes (`lc-ksvd`) |
+//! | `samples.<l>`, `atom_weights.<l>` | n × p, m × n | samples that atoms of class l combine, and how (`kernel-dictionaries`) |
+//! | `samples`, `sample_classes` | N × p, N | the training samples (`kernel-src`) |
 //!
 //! Everything else is one JSON text under the metadata key `lkdl`: `{"checksum": …, "model": …}`
 //! with the [`Card`] and what the tensors mean. Its keys are sorted and the tensors written in a

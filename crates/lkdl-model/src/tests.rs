@@ -51,6 +51,7 @@ fn card() -> Card {
             n_samples: 40,
             feature_names: Some(["a", "b", "c", "d", "e"].map(String::from).into()),
             image_shape: Some((1, 5)),
+            index_base: Some(0),
         },
         settings: [("kernel".to_string(), "gaussian".to_string())].into(),
     }

@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::data_flags::DATA_HELP;
 use crate::failure::Failure;
-use crate::model_file::ModelAndData;
+use crate::model_file::{self, ModelAndData};
 use crate::precision::into_precision;
 use crate::words::{counted, shown};
 use clap::Args;
@@ -49,6 +49,11 @@ struct Report {
 
 /// Codes and writes.
 pub fn run(args: &EncodeArgs, context: &Context) -> Result<(), Failure> {
+    if args.output.extension().is_none_or(|ending| ending != "npz") {
+        let file = args.output.display();
+        let problem = "codes are sparse, and written as .npz for SciPy; end the output in .npz";
+        return Err(Failure::usage(format!("{file}: {problem}")));
+    }
     let (model, table) = args.input.open(Some(&args.output), context)?;
     let report = match &model {
         AnyModel::F32(model) => encode(args, model, table, context)?,
@@ -77,8 +82,8 @@ fn encode<T: Element>(
     let classifier = model.pipeline.classifier();
     let usual = classifier.sparsity().map(|sparsity| sparsity.min(dictionary.ncols()));
     let sparsity = args.sparsity.or(usual).ok_or_else(|| {
-        let method = classifier.method();
-        Failure::usage(format!("a model of method {method} has no sparsity; say --sparsity"))
+        let method = model_file::method(model);
+        Failure::usage(format!("a model of --method {method} has no sparsity; say --sparsity"))
     })?;
     let virtual_samples = model.pipeline.transform(into_precision::<T>(table.samples).as_ref())?;
     let coder = BatchOmp::new(dictionary.as_ref())?;
@@ -102,8 +107,8 @@ fn encode<T: Element>(
 fn dictionary<T: Element>(args: &EncodeArgs, model: &SavedModel<T>) -> Result<Mat<T>, Failure> {
     let classifier = model.pipeline.classifier();
     let all = classifier.class_atoms().ok_or_else(|| {
-        let method = classifier.method();
-        Failure::usage(format!("a model of method {method} has no dictionary to code over"))
+        let method = model_file::method(model);
+        Failure::usage(format!("a model of --method {method} has no dictionary to code over"))
     })?;
     let names = &model.card.class_names;
     let chosen = match &args.class {

@@ -7,7 +7,7 @@ use crate::folds::{Folds, check_classes, indices};
 use crate::method::{MethodFlags, Precision};
 use crate::model_file;
 use crate::output;
-use crate::precision::into_precision;
+use crate::precision::{check_range, into_precision};
 use crate::scores::Spread;
 use crate::stages::{StageTime, Stages};
 use crate::words::{counted, of_error, shown, size};
@@ -99,7 +99,7 @@ pub fn run(args: &FitArgs, context: &Context) -> Result<(), Failure> {
         output::check(output, context)?;
     }
     let table = args.data.table(context)?;
-    let checksum = table.checksum();
+    let (checksum, index_base) = (table.checksum(), table.index_base);
     let data = table.into_dataset()?;
     check_classes(&data)?;
     args.method.wishes().check_for(data.samples.as_ref())?;
@@ -109,6 +109,7 @@ pub fn run(args: &FitArgs, context: &Context) -> Result<(), Failure> {
         n_samples: data.n_samples(),
         feature_names: data.feature_names.clone(),
         image_shape: data.image_shape,
+        index_base,
     };
     match args.method.precision {
         Precision::F32 => fit::<f32>(args, data, record, context),
@@ -122,6 +123,7 @@ fn fit<T: Element>(
     record: DataRecord,
     context: &Context,
 ) -> Result<(), Failure> {
+    check_range::<T>(data.samples.as_ref())?;
     let sizes = [
         counted(data.n_samples(), "sample"),
         counted(data.n_features(), "feature"),
@@ -183,8 +185,9 @@ fn fit_and_save<T: Element>(
         .map_err(|error| named(error, &report.class_names))?;
     let stages = stages.finish();
     for stage in &stages {
-        let text = outcome(stage.stage, &model, &report.settings);
-        say(context, stage.stage, &seconds(stage.seconds), text)?;
+        if let Some(text) = outcome(stage.stage, &model, &report.settings) {
+            say(context, stage.stage, &seconds(stage.seconds), text)?;
+        }
     }
     let mut plan = limit.clone();
     if recipe.counts_landmarks()
@@ -288,32 +291,37 @@ fn n_landmarks<T: Element>(model: &Pipeline<T>) -> Option<usize> {
     }
 }
 
-/// What a stage made.
+/// What a stage made; nothing to tell of landmarks where there are none, nor of no map.
 fn outcome<T: Element>(
     stage: &str,
     model: &Pipeline<T>,
     settings: &BTreeMap<String, String>,
-) -> String {
+) -> Option<String> {
     let setting = |flag: &str| settings.get(flag).map_or("", String::as_str);
-    match stage {
-        "prepare" => setting("prepare").to_string(),
-        "landmarks" => match model.map() {
-            FeatureMap::Nystroem(map) => {
-                let kernel = map.panel().kernel();
-                let landmarks = counted(map.n_landmarks(), "landmark");
-                format!("{landmarks} by {}, {kernel}", setting("sampler"))
-            }
-            _ => format!("none: {} map", setting("map")),
-        },
-        "map" => format!("virtual samples of dimension {}", model.classifier().n_features()),
-        "learn" => learned(model.classifier()),
-        _ => String::new(),
+    match (stage, model.map()) {
+        ("prepare", _) => Some(setting("prepare").to_string()),
+        ("landmarks", FeatureMap::Nystroem(map)) => {
+            let kernel = map.panel().kernel();
+            let landmarks = counted(map.n_landmarks(), "landmark");
+            Some(format!("{landmarks} by {}, {kernel}", setting("sampler")))
+        }
+        ("landmarks", _) | ("map", FeatureMap::Identity) => None,
+        ("map", map) => {
+            let by = match map {
+                FeatureMap::Nystroem(_) => String::new(),
+                _ => format!(", {} features", setting("map")),
+            };
+            Some(format!("virtual samples of dimension {}{by}", model.classifier().n_features()))
+        }
+        ("learn", _) => Some(learned(model.classifier())),
+        _ => Some(String::new()),
     }
 }
 
 /// What training made, as far as the method has it.
 fn learned<T: Element>(classifier: &Classifier<T>) -> String {
     let mut parts = vec![counted(classifier.n_classes(), "class")];
+    parts.extend(classifier.kernel().map(|kernel| format!("{kernel} exactly")));
     let atoms = classifier.n_atoms();
     if let (Some(least), Some(most)) = (atoms.iter().min(), atoms.iter().max()) {
         let range = if least < most { format!("{least} to {most}") } else { most.to_string() };

@@ -37,12 +37,57 @@ pub struct InspectArgs {
     /// Write a page with history, sizes and atoms
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Height and width of an image, such as 28x28 [default: square]
+    /// Height and width of an image, such as 28x28 [default: as the data had it, or square]
     #[arg(long, value_name = "HxW", value_parser = image_shape)]
     image_shape: Option<(usize, usize)>,
     /// Pixels follow each other by columns, as in MATLAB, not by rows
     #[arg(long)]
     column_major: bool,
+}
+
+/// How a picture is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Picture {
+    Png,
+    Svg,
+}
+
+impl Picture {
+    /// What a file's ending asks for.
+    fn of(output: &Path) -> Option<Self> {
+        match output.extension()?.to_str()? {
+            "png" => Some(Self::Png),
+            "svg" => Some(Self::Svg),
+            _ => None,
+        }
+    }
+}
+
+impl InspectArgs {
+    /// Whether atoms are drawn, into a picture or into the page.
+    fn draws(&self) -> bool {
+        self.atoms.is_some() || self.html.is_some()
+    }
+
+    /// Refuses flags that mean nothing, before anything is read.
+    fn check(&self) -> Result<(), Failure> {
+        let flags =
+            [("--image-shape", self.image_shape.is_some()), ("--column-major", self.column_major)];
+        if let Some((flag, _)) = flags.into_iter().find(|(_, given)| *given && !self.draws()) {
+            let fix = "say --atoms FILE or --html FILE, or leave it away";
+            return Err(Failure::usage(format!("{flag} says how atoms are drawn; {fix}")));
+        }
+        match &self.atoms {
+            Some(output) if Picture::of(output).is_none() => {
+                let file = output.display();
+                Err(Failure::usage(format!("--atoms is {file}, but must end in .png or .svg")))
+            }
+            Some(_) if self.atoms == self.html => {
+                Err(Failure::usage("--atoms and --html name the same file; choose two"))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 fn image_shape(text: &str) -> Result<(usize, usize), String> {
@@ -56,7 +101,9 @@ fn image_shape(text: &str) -> Result<(usize, usize), String> {
 struct Report<'a> {
     file: String,
     library_version: &'a str,
-    method: &'static str,
+    method: &'a str,
+    /// What the file calls it, which several methods may share.
+    classifier: &'static str,
     precision: &'static str,
     preparation: String,
     map: &'static str,
@@ -84,6 +131,7 @@ struct ClassFacts {
 
 /// Prints, draws and writes.
 pub fn run(args: &InspectArgs, context: &Context) -> Result<(), Failure> {
+    args.check()?;
     for output in [&args.atoms, &args.html].into_iter().flatten() {
         output::check(output, context)?;
     }
@@ -99,17 +147,17 @@ fn inspect<T: Element>(
     context: &Context,
 ) -> Result<(), Failure> {
     let report = report(args, model);
+    // what cannot be drawn is said before anything is printed
+    let drawn = if args.draws() { drawable(args, model)? } else { None };
+    if args.atoms.is_some() && drawn.is_none() {
+        return Err(undrawable(model));
+    }
     if context.json {
         context.print_json(&report)?;
     } else {
         context.print(text(&report))?;
     }
-    if args.atoms.is_none() && args.html.is_none() {
-        return Ok(());
-    }
-    let drawn = drawable(args, model)?;
-    if let Some(output) = &args.atoms {
-        let Some(drawn) = &drawn else { return Err(undrawable(model)) };
+    if let (Some(output), Some(drawn)) = (&args.atoms, &drawn) {
         draw(output, drawn, context)?;
     }
     if let Some(output) = &args.html {
@@ -152,7 +200,8 @@ fn report<'a, T: Element>(args: &InspectArgs, model: &'a SavedModel<T>) -> Repor
     Report {
         file: args.model.display().to_string(),
         library_version: &model.library_version,
-        method: classifier.method(),
+        method: model_file::method(model),
+        classifier: classifier.method(),
         precision: T::NAME,
         preparation: pipeline.preparation().params().to_string(),
         map,
@@ -172,7 +221,7 @@ fn facts(report: &Report<'_>) -> Vec<(String, String)> {
     let mut facts = vec![
         ("file", report.file.clone()),
         ("written by", format!("lkdl {}", report.library_version)),
-        ("method", report.card.settings.get("method").cloned().unwrap_or_default()),
+        ("method", report.method.into()),
         ("precision", report.precision.into()),
         ("preparation", report.preparation.clone()),
         ("map", report.map.into()),
@@ -275,8 +324,8 @@ fn undrawable<T: Element>(model: &SavedModel<T>) -> Failure {
     let n_features = model.pipeline.preparation().n_features();
     let classifier = model.pipeline.classifier();
     if classifier.class_atoms().is_none() {
-        let method = classifier.method();
-        return Failure::usage(format!("a model of method {method} has no atoms to draw"));
+        let method = model_file::method(model);
+        return Failure::usage(format!("a model of --method {method} has no atoms to draw"));
     }
     Failure::usage(match model.pipeline.map() {
         FeatureMap::Identity | FeatureMap::Nystroem(_) => format!(
@@ -292,12 +341,11 @@ fn draw(output: &Path, drawn: &Drawn, context: &Context) -> Result<(), Failure> 
     let tiles = pictures(&atoms, drawn.shape, Scaling::Symmetric).map_err(Failure::run)?;
     let widest = drawn.classes.iter().map(Vec::len).max().unwrap_or(1);
     let mosaic = Mosaic { columns: widest.clamp(1, ATOMS_PER_ROW), gap: GAP, zoom: ZOOM };
-    let bytes = match output.extension().and_then(|ending| ending.to_str()) {
-        Some("png") => mosaic.join(&tiles).and_then(|image| image.to_png()),
-        Some("svg") => {
+    let bytes = match Picture::of(output) {
+        Some(Picture::Svg) => {
             mosaic.to_svg(&tiles, "Atoms of all classes, row by row").map(String::into_bytes)
         }
-        _ => return Err(Failure::usage("--atoms must name a .png or .svg file")),
+        _ => mosaic.join(&tiles).and_then(|image| image.to_png()),
     };
     write(output, &bytes.map_err(Failure::run)?, context)
 }

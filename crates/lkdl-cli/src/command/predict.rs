@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
-CSV and JSON lines: index, label, margin (0: a tie, 1: certain) and the squared residual of every
+CSV and JSON lines (--json): index, label, margin (0: a tie, 1: certain) and the squared residual of every
 class; the smallest wins. npy: one row per sample with class index, margin and residuals.
 
 Examples:
@@ -59,6 +59,7 @@ struct Line<'a> {
 /// Predicts and writes.
 pub fn run(args: &PredictArgs, context: &Context) -> Result<(), Failure> {
     let shape = args.shape(context)?;
+    args.check_json(shape, context)?;
     let (model, table) = args.input.open(args.output.as_deref(), context)?;
     let (predictions, names) = match &model {
         AnyModel::F32(model) => (predict(model, table)?, &model.card.class_names),
@@ -68,22 +69,45 @@ pub fn run(args: &PredictArgs, context: &Context) -> Result<(), Failure> {
         let samples = counted(predictions.n_zero_samples, "sample");
         context.warn(format!("zero after preparation, and given the first class: {samples}"));
     }
-    match (&args.output, shape) {
-        (Some(output), Shape::Npy) => {
-            let name = args.input.data.data.to_string();
-            let table = Table::new(name, rows(&predictions), None)?;
-            lkdl_data::write(output, &table, Some(Format::Npy), context.force)
-                .map_err(Failure::writing)
-        }
-        (Some(output), _) => {
-            let text = text(&predictions, names, shape)?;
-            output::write(output, text.as_bytes(), context)
-        }
-        (None, _) => context.print_bytes(text(&predictions, names, shape)?.as_bytes()),
+    let Some(output) = &args.output else {
+        return context.print_bytes(text(&predictions, names, shape)?.as_bytes());
+    };
+    if shape == Shape::Npy {
+        let name = args.input.data.data.to_string();
+        let table = Table::new(name, rows(&predictions), None)?;
+        lkdl_data::write(output, &table, Some(Format::Npy), context.force)
+            .map_err(Failure::writing)?;
+    } else {
+        output::write(output, text(&predictions, names, shape)?.as_bytes(), context)?;
     }
+    let n_samples = predictions.labels.len();
+    if context.json {
+        let (file, n_zero_samples) = (output.display().to_string(), predictions.n_zero_samples);
+        return context.print_json(&Report { file, n_samples, n_zero_samples });
+    }
+    context.note(format!("{}: {}", output.display(), counted(n_samples, "prediction")));
+    Ok(())
+}
+
+/// What `--json` prints of predictions that went to a file.
+#[derive(Serialize)]
+struct Report {
+    file: String,
+    n_samples: usize,
+    n_zero_samples: usize,
 }
 
 impl PredictArgs {
+    /// Without a file, the predictions themselves are what `--json` is about.
+    fn check_json(&self, shape: Shape, context: &Context) -> Result<(), Failure> {
+        if !context.json || self.output.is_some() || shape == Shape::Jsonl {
+            return Ok(());
+        }
+        let message = "--json prints predictions as JSON lines, but --format says otherwise; leave \
+                       one of them away, or write to a file with --output";
+        Err(Failure::usage(message))
+    }
+
     fn shape(&self, context: &Context) -> Result<Shape, Failure> {
         let ending = self.output.as_deref().and_then(|path| path.extension()?.to_str());
         let shape = match (self.format, ending) {

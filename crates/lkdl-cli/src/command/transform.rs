@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::data_flags::DATA_HELP;
 use crate::failure::Failure;
-use crate::model_file::ModelAndData;
+use crate::model_file::{self, ModelAndData};
 use crate::precision::into_precision;
 use crate::words::counted;
 use clap::Args;
@@ -23,7 +23,7 @@ Example: lkdl transform model.safetensors usps:train -o virtual.npz";
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{DATA_HELP}"))]
 pub struct TransformArgs {
-    /// The file to write; its ending says how (.npy, .npz, .csv, .mat, .parquet, …)
+    /// The file to write; its ending says how (.npy, .npz, .csv, .mat, .parquet, …; not .h5)
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
     #[command(flatten)]
@@ -67,9 +67,9 @@ pub fn run(args: &TransformArgs, context: &Context) -> Result<(), Failure> {
 fn transform<T: Element>(model: &SavedModel<T>, samples: Mat<f64>) -> Result<Mat<f64>, Failure> {
     let classifier = model.pipeline.classifier();
     if classifier.kernel().is_some() {
-        let method = classifier.method();
+        let method = model_file::method(model);
         let problem = "works in the kernel's space itself and has no virtual samples";
-        return Err(Failure::usage(format!("a model of method {method} {problem}")));
+        return Err(Failure::usage(format!("a model of --method {method} {problem}")));
     }
     let mapped = model.pipeline.transform(into_precision::<T>(samples).as_ref())?;
     Ok(Mat::from_fn(mapped.nrows(), mapped.ncols(), |t, i| mapped[(t, i)].wide()))

@@ -4,7 +4,9 @@ use crate::context::Context;
 use crate::data_flags::{DATA_HELP, DataFlags};
 use crate::failure::Failure;
 use crate::folds::Folds;
+use crate::method::Precision;
 use crate::output;
+use crate::precision::check_range;
 use crate::scores::Spread;
 use crate::table::{Align, Table};
 use crate::tune::fixed::{Fixed, method_flags};
@@ -69,10 +71,19 @@ fn minutes(text: &str) -> Result<Duration, String> {
 pub fn run(args: TuneArgs, context: &Context) -> Result<(), Failure> {
     // what would fail in the end fails before the work
     output::check(&args.out, context)?;
-    method_flags(&args.fixed.0)?;
+    let log_path = args.log.unwrap_or_else(|| args.out.with_extension("trials.jsonl"));
+    if is_same_file(&log_path, &args.out) {
+        let message = format!("--log and --out are both {}; choose two", log_path.display());
+        return Err(Failure::usage(message));
+    }
+    let precision = method_flags(&args.fixed.0)?.precision;
     let table = args.data.table(context)?;
     let key = Key { data: table.checksum(), folds: args.folds, seed: context.seed };
     let set = table.into_dataset()?;
+    match precision {
+        Precision::F32 => check_range::<f32>(set.samples.as_ref())?,
+        Precision::F64 => check_range::<f64>(set.samples.as_ref())?,
+    }
     let folds = Folds::new(&set, args.folds, context.seed)?;
     let limits = Limits {
         n_samples: folds.n_training(),
@@ -81,7 +92,6 @@ pub fn run(args: TuneArgs, context: &Context) -> Result<(), Failure> {
         are_signals: are_signals(set.samples.as_ref()),
     };
     let space = Space::new(&args.kernels, args.fixed.0, limits)?;
-    let log_path = args.log.unwrap_or_else(|| args.out.with_extension("trials.jsonl"));
     let (log, logged) = Log::open(&log_path, &key)?;
 
     let bar = context.progress("trials", args.budget as u64);
@@ -131,6 +141,16 @@ pub fn run(args: TuneArgs, context: &Context) -> Result<(), Failure> {
         args.out.display()
     ));
     Ok(())
+}
+
+/// Whether two names are of one file, which need not exist.
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    let place = |path: &Path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize();
+        folder.ok().zip(path.file_name().map(std::ffi::OsStr::to_owned))
+    };
+    a == b || (place(a).is_some() && place(a) == place(b))
 }
 
 /// Accuracy and settings of a trial in one line.

@@ -29,7 +29,8 @@ pub struct MethodFlags {
     #[arg(long, value_name = "M", default_value = "auto")]
     pub atoms: Count,
     /// Atoms that may represent a sample, or `auto`: 5, unless held-out samples are clearly for
-    /// another number up to 30
+    /// another number up to 30 (ksvd, mod); 30 for codes over the atoms of all classes (lc-ksvd1,
+    /// lc-ksvd2, d-ksvd, src, kernel-src)
     #[arg(long, value_name = "Q", default_value = "auto")]
     pub sparsity: Count,
     /// Atoms per code while dictionaries are learned [default: --sparsity, or 5 where that is auto]

@@ -99,7 +99,16 @@ fn features_keep_their_names() {
     // the last column is a feature after all
     assert_eq!(read_plain("u,v\n1,2\n").unwrap().feature_names.unwrap(), ["u", "v"]);
     assert_eq!(read_plain("1,2\n").unwrap().feature_names, None);
-    assert_eq!(read_plain("u,u,label\n1,2,x\n").unwrap().feature_names, None);
+    for twice in ["u,u,label\n1,2,x\n", "label,u,label\n1,2,x\n"] {
+        let error = read_plain(twice).unwrap_err().to_string();
+        assert!(
+            error.contains(&format!(
+                "two columns are called {:?}",
+                &twice[..twice.find(',').unwrap()]
+            )),
+            "{error}"
+        );
+    }
     for names in [["a;b", "#c"], ["a \"b\"", "y"], ["f1", "f0"], ["0", "1"]] {
         let names: Vec<String> = names.map(String::from).into();
         let table = Table { feature_names: Some(names), ..table.clone() };

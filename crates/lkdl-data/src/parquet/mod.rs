@@ -2,8 +2,8 @@
 //!
 //! Every column of numbers or truth values is a feature, in the file's order, but for the label
 //! column. That is the one [`ReadOptions::label`] names (or counts from 0), else one with a usual
-//! name, else the last if it holds texts; the rule of CSV files with a header. Nulls and nested
-//! columns are errors. The index that pandas stores as a column (`__index_level_0__`, or as its
+//! name, else the last if it holds texts; the rule of CSV files with a header. Nulls, nested
+//! columns and two columns of one name are errors. The index that pandas stores as a column (`__index_level_0__`, or as its
 //! note in the file says) is left out unless it is named as the label, and is not counted. Read are
 //! pages of both versions, plain, by dictionary or in split streams, under Snappy, gzip or
 //! Zstandard. Written are the features by their names (`f0`, `f1`, … without such) as doubles and
@@ -23,7 +23,7 @@ mod writer;
 pub(crate) use writer::write;
 
 use crate::error::DataError;
-use crate::label_column::label_column;
+use crate::label_column::{check_distinct, label_column};
 use crate::mapped;
 use crate::options::ReadOptions;
 use crate::table::{Labels, Table};
@@ -49,6 +49,7 @@ fn read_bytes(bytes: &[u8], file: &Path, options: &ReadOptions) -> Result<Table,
         .collect();
     let names: Vec<String> =
         columns.iter().map(|column| parquet.columns[*column].name.clone()).collect();
+    check_distinct(&names, file)?;
     let is_text = |place: usize| parquet.columns[columns[place]].physical == Ok(Physical::Text);
     let label = match label_column(Some(&names), names.len(), file, options)? {
         Some(place) => Some(place),

@@ -109,6 +109,15 @@ fn features_keep_their_names() {
 }
 
 #[test]
+fn two_columns_of_one_name_are_named() {
+    let table = read(&fixture("kinds.parquet"), &ReadOptions::default()).unwrap();
+    let names = ["u", "v", "w", "v", "x", "y", "z"].map(String::from).to_vec();
+    let twice = Table { feature_names: Some(names), ..table };
+    let error = from_bytes(&written(&twice)).unwrap_err().to_string();
+    assert!(error.contains("two columns are called \"v\""), "{error}");
+}
+
+#[test]
 fn the_index_of_pandas_is_no_feature() {
     for name in ["index.parquet", "named_index.parquet"] {
         let table = read(&fixture(name), &ReadOptions::default()).unwrap();

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Features keep their names in CSV and Parquet, images their shape in IDX and folders of images.
+HDF5 (.h5) and MATLAB 7.3 are read, not written: .mat is written as MATLAB 5.
 
 Examples:
   lkdl data convert usps:train usps.parquet
