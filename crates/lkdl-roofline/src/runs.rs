@@ -43,8 +43,13 @@ struct TimedModel<C> {
 impl<T: Real, M: Train<T>> Train<T> for Timed<M> {
     type Model = TimedModel<M::Model>;
 
-    fn train(&self, samples: MatRef<'_, T>, labels: &[usize]) -> Result<Self::Model, LkdlError> {
-        let (train_seconds, classifier) = time(|| self.0.train(samples, labels));
+    fn train_monitored(
+        &self,
+        samples: MatRef<'_, T>,
+        labels: &[usize],
+        monitor: &dyn Monitor,
+    ) -> Result<Self::Model, LkdlError> {
+        let (train_seconds, classifier) = time(|| self.0.train_monitored(samples, labels, monitor));
         Ok(TimedModel { classifier: classifier?, train_seconds, classify_seconds: Mutex::new(0.0) })
     }
 }

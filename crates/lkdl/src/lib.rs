@@ -163,7 +163,12 @@
 //! struct EverySample;
 //!
 //! impl Learner<f64> for EverySample {
-//!     fn learn(&self, samples: MatRef<'_, f64>, _: usize) -> Result<Learned<f64>, LkdlError> {
+//!     fn learn_monitored(
+//!         &self,
+//!         samples: MatRef<'_, f64>,
+//!         _: usize,
+//!         _: &dyn Monitor,
+//!     ) -> Result<Learned<f64>, LkdlError> {
 //!         let unit = |t, i| samples[(t, i)] / samples.col(i).norm_l2();
 //!         Ok(Learned {
 //!             dictionary: Mat::from_fn(samples.nrows(), samples.ncols(), unit),

@@ -189,6 +189,7 @@ impl<M> LkdlParams<M> {
             map.forget_budget();
             warnings.extend(map.warnings().iter().cloned());
         }
+        monitor.check()?;
         let classifier = self.method.train_monitored(virtual_samples.as_ref(), labels, monitor)?;
         Ok(Lkdl { preparation, map, classifier, warnings })
     }

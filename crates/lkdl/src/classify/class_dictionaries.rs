@@ -17,7 +17,7 @@ use crate::matrix::{
     BLOCK, Columns, Contiguous, check_samples, check_size, col, column_sq_norms, gather,
     map_blocks_with, subcols,
 };
-use crate::monitor::{Monitor, Silent};
+use crate::monitor::Monitor;
 use crate::pursuit::{BatchOmp, Scratch, check_range};
 use crate::real::Real;
 use crate::vector::norm_sq;
@@ -44,10 +44,6 @@ pub struct ClassDictionaries<T: Real> {
 
 impl<T: Real, P: Learner<T>> Train<T> for ClassDictionariesParams<P> {
     type Model = ClassDictionaries<T>;
-
-    fn train(&self, samples: MatRef<'_, T>, labels: &[usize]) -> Result<Self::Model, LkdlError> {
-        self.train_monitored(samples, labels, &Silent)
-    }
 
     fn train_monitored(
         &self,

@@ -24,7 +24,7 @@ pub use sparsity_path::SparsityPath;
 
 use crate::error::LkdlError;
 use crate::matrix::{check_samples, check_size, matrix_bytes};
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, Silent};
 use crate::real::Real;
 use faer::{Mat, MatRef};
 
@@ -34,21 +34,19 @@ pub trait Train<T: Real> {
     /// The trained classifier.
     type Model: Classify<T>;
 
-    /// Trains on `samples` (one per column) with class indices `labels` below the class count.
-    fn train(&self, samples: MatRef<'_, T>, labels: &[usize]) -> Result<Self::Model, LkdlError>;
-
-    /// [`Train::train`] under watch. Unless a method says otherwise: one step.
+    /// Trains on `samples` (one per column) with class indices `labels` below the class count. A
+    /// method with steps tells `monitor` when it begins ([`Monitor::begin`]) and of each of them,
+    /// and stops when asked; one without may leave it alone.
     fn train_monitored(
         &self,
         samples: MatRef<'_, T>,
         labels: &[usize],
         monitor: &dyn Monitor,
-    ) -> Result<Self::Model, LkdlError> {
-        monitor.begin("learn", 1);
-        monitor.check()?;
-        let model = self.train(samples, labels)?;
-        monitor.advance(1);
-        Ok(model)
+    ) -> Result<Self::Model, LkdlError>;
+
+    /// [`Train::train_monitored`], unwatched.
+    fn train(&self, samples: MatRef<'_, T>, labels: &[usize]) -> Result<Self::Model, LkdlError> {
+        self.train_monitored(samples, labels, &Silent)
     }
 
     /// Bytes that training on classes of these sizes needs beside the samples with so many threads,

@@ -69,6 +69,7 @@ use crate::matrix::{
     BLOCK, Columns, Contiguous, check_samples, check_size, col, column_sq_norms, columns_of,
     map_blocks, matrix_bytes,
 };
+use crate::monitor::Monitor;
 use crate::pursuit::lasso::{LassoParams, Penalty};
 use crate::pursuit::{BatchOmp, Codes, OmpParams, Target, check_range, exact_sq_residual, is_unit};
 use crate::real::Real;
@@ -168,7 +169,13 @@ pub(super) fn lasso(relative_penalty: f64) -> LassoParams {
 impl<T: Real> Train<T> for SrcParams {
     type Model = Src<T>;
 
-    fn train(&self, samples: MatRef<'_, T>, labels: &[usize]) -> Result<Self::Model, LkdlError> {
+    fn train_monitored(
+        &self,
+        samples: MatRef<'_, T>,
+        labels: &[usize],
+        monitor: &dyn Monitor,
+    ) -> Result<Self::Model, LkdlError> {
+        monitor.begin("learn", 0);
         Src::from_parts(samples.to_owned(), labels.to_vec(), self.clone())
     }
 

@@ -21,7 +21,7 @@
 //! 4n(|I| + |I|q) for the new atom, together 4n²q²; 2n²m + 2nm² in products. Memory 3nm + m² beside K.
 //!
 //! ```
-//! use lkdl::dictionary::KernelKsvdParams;
+//! use lkdl::dictionary::{KernelKsvdParams, KernelLearner};
 //!
 //! // Points on a circle and the kernel (xᵀy)²: three atoms, any two of them enough.
 //! let angle = |i: usize| 0.37 * i as f64;
@@ -42,8 +42,7 @@ use super::{AtomOrder, Cleaning, InitialWeights, Stop};
 use crate::error::LkdlError;
 use crate::linalg::leading_pair;
 use crate::matrix::{Columns, Contiguous, add_columns, columns_of};
-use crate::monitor::{Monitor, Silent};
-use crate::pursuit::check_gram;
+use crate::monitor::Monitor;
 use crate::real::Real;
 use crate::vector::dot_wide;
 use faer::MatRef;
@@ -106,20 +105,7 @@ impl<T: Real> Default for KernelKsvdParams<T> {
     }
 }
 
-impl<T: Real> KernelKsvdParams<T> {
-    /// Learns a dictionary from the n×n inner products of all samples, which must be positive
-    /// semi-definite ([`check_gram`]).
-    pub fn fit(&self, gram: MatRef<'_, T>) -> Result<KernelLearned<T>, LkdlError> {
-        check_gram(gram)?;
-        self.learn(gram, 0)
-    }
-}
-
 impl<T: Real> KernelLearner<T> for KernelKsvdParams<T> {
-    fn learn(&self, gram: MatRef<'_, T>, class: usize) -> Result<KernelLearned<T>, LkdlError> {
-        self.learn_monitored(gram, class, &Silent)
-    }
-
     fn learn_monitored(
         &self,
         gram: MatRef<'_, T>,

@@ -12,37 +12,41 @@
 use super::{Stop, Warning};
 use crate::error::LkdlError;
 use crate::matrix::{check_addressable, matrix_bytes};
-use crate::monitor::Monitor;
-use crate::pursuit::{Encoded, KernelOmp, Target, check_entries, check_range};
+use crate::monitor::{Monitor, Silent};
+use crate::pursuit::{Encoded, KernelOmp, Target, check_entries, check_gram, check_range};
 use crate::real::Real;
 use faer::{Mat, MatRef};
 
 /// A way to learn one kernel dictionary from one Gram matrix.
 pub trait KernelLearner<T: Real>: Sync {
     /// Learns from the n×n inner products of the samples. `stream` tells apart dictionaries that are
-    /// learned with one seed, such as those of several classes.
+    /// learned with one seed, such as those of several classes. A learner with iterations reports
+    /// each to `monitor`, and stops when asked.
     ///
     /// Symmetry and pairs of samples are checked; that no eigenvalue is negative is the caller's
-    /// claim, or [`check_gram`](crate::pursuit::check_gram)'s.
-    fn learn(&self, gram: MatRef<'_, T>, stream: usize) -> Result<KernelLearned<T>, LkdlError>;
-
-    /// [`KernelLearner::learn`] under watch: a learner with iterations reports each and stops when
-    /// asked.
+    /// claim, or [`check_gram`]'s.
     fn learn_monitored(
         &self,
         gram: MatRef<'_, T>,
         stream: usize,
         monitor: &dyn Monitor,
-    ) -> Result<KernelLearned<T>, LkdlError> {
-        monitor.check()?;
-        let learned = self.learn(gram, stream)?;
-        monitor.advance(self.steps());
-        Ok(learned)
+    ) -> Result<KernelLearned<T>, LkdlError>;
+
+    /// [`KernelLearner::learn_monitored`], unwatched.
+    fn learn(&self, gram: MatRef<'_, T>, stream: usize) -> Result<KernelLearned<T>, LkdlError> {
+        self.learn_monitored(gram, stream, &Silent)
     }
 
-    /// Steps that [`KernelLearner::learn_monitored`] reports at most.
+    /// [`KernelLearner::learn`] of a dictionary that is the only one, from inner products that must
+    /// be positive semi-definite ([`check_gram`]).
+    fn fit(&self, gram: MatRef<'_, T>) -> Result<KernelLearned<T>, LkdlError> {
+        check_gram(gram)?;
+        self.learn(gram, 0)
+    }
+
+    /// Steps that [`KernelLearner::learn_monitored`] reports at most; 0 if it reports none.
     fn steps(&self) -> usize {
-        1
+        0
     }
 
     /// Atoms that are learned from n samples at most, for the memory plan. Unless a learner says
@@ -60,10 +64,6 @@ pub trait KernelLearner<T: Real>: Sync {
 
 /// A learner chosen at run time.
 impl<T: Real, L: KernelLearner<T> + ?Sized> KernelLearner<T> for Box<L> {
-    fn learn(&self, gram: MatRef<'_, T>, stream: usize) -> Result<KernelLearned<T>, LkdlError> {
-        self.as_ref().learn(gram, stream)
-    }
-
     fn learn_monitored(
         &self,
         gram: MatRef<'_, T>,

@@ -16,7 +16,7 @@
 //! `f64`.
 //!
 //! ```
-//! use lkdl::dictionary::KernelModParams;
+//! use lkdl::dictionary::{KernelLearner, KernelModParams};
 //!
 //! let angle = |i: usize| 0.37 * i as f64;
 //! let gram = faer::Mat::from_fn(40, 40, |i, j| (angle(i) - angle(j)).cos().powi(2));
@@ -32,8 +32,8 @@ use super::optimal_directions::{code_products, solve_for_atoms};
 use super::{InitialWeights, Stop};
 use crate::error::LkdlError;
 use crate::matrix::{Contiguous, matrix_bytes};
-use crate::monitor::{Monitor, Silent};
-use crate::pursuit::{Codes, check_gram};
+use crate::monitor::Monitor;
+use crate::pursuit::Codes;
 use crate::real::Real;
 use faer::{Mat, MatRef};
 
@@ -67,20 +67,7 @@ impl<T: Real> Default for KernelModParams<T> {
     }
 }
 
-impl<T: Real> KernelModParams<T> {
-    /// Learns a dictionary from the n×n inner products of all samples, which must be positive
-    /// semi-definite ([`check_gram`]).
-    pub fn fit(&self, gram: MatRef<'_, T>) -> Result<KernelLearned<T>, LkdlError> {
-        check_gram(gram)?;
-        self.learn(gram, 0)
-    }
-}
-
 impl<T: Real> KernelLearner<T> for KernelModParams<T> {
-    fn learn(&self, gram: MatRef<'_, T>, class: usize) -> Result<KernelLearned<T>, LkdlError> {
-        self.learn_monitored(gram, class, &Silent)
-    }
-
     fn learn_monitored(
         &self,
         gram: MatRef<'_, T>,

@@ -22,7 +22,7 @@ use super::{
 use crate::error::LkdlError;
 use crate::linalg::{full_eigen, gram, product_into};
 use crate::matrix::{BLOCK, Columns, Contiguous, col, column_sq_norms, columns_of, frobenius_sq};
-use crate::monitor::{Monitor, Silent};
+use crate::monitor::Monitor;
 use crate::pursuit::{BatchOmp, Codes};
 use crate::random::{Stage, permutation, stream};
 use crate::real::Real;
@@ -94,18 +94,7 @@ impl<T: Real> Default for KsvdParams<T> {
     }
 }
 
-impl<T: Real> KsvdParams<T> {
-    /// Learns a dictionary from all columns of `samples`.
-    pub fn fit(&self, samples: MatRef<'_, T>) -> Result<Learned<T>, LkdlError> {
-        self.learn(samples, 0)
-    }
-}
-
 impl<T: Real> Learner<T> for KsvdParams<T> {
-    fn learn(&self, samples: MatRef<'_, T>, class: usize) -> Result<Learned<T>, LkdlError> {
-        self.learn_monitored(samples, class, &Silent)
-    }
-
     fn learn_monitored(
         &self,
         samples: MatRef<'_, T>,
@@ -180,6 +169,7 @@ pub(super) fn sweep_order(
 }
 
 /// The state of one iteration: D, Γ, E = X − DΓ, and what has been replaced.
+#[cfg_attr(test, derive(Clone))]
 struct Sweep<'a, T: Real> {
     X: Columns<'a, T>,
     sq_norm: f64,
@@ -421,4 +411,101 @@ fn leading_left_vector(M: MatRef<'_, f64>) -> Result<(Vec<f64>, f64), LkdlError>
     let mut u = u.col_as_slice(0).to_vec();
     normalize(&mut u);
     Ok((u, sigma))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::residuals;
+    use super::*;
+    use crate::testing::{close, random_matrix, random_unit_columns, tolerance};
+
+    const UPDATES: [AtomUpdate; 2] = [AtomUpdate::Approximate, AtomUpdate::Exact];
+
+    /// 120 signals coded over 24 atoms, 4 to each.
+    fn coded<T: Real>(X: &Mat<T>) -> Sweep<'_, T> {
+        let mut state = Sweep::new(columns_of(X), random_unit_columns(16, 24, 1));
+        state.code(4);
+        state
+    }
+
+    fn update_atom<T: Real>(state: &mut Sweep<'_, T>, update: AtomUpdate, j: usize) {
+        state.update_atoms(&KsvdParams { update, ..Default::default() }, &[j]).unwrap();
+    }
+
+    fn error<T: Real>(state: &Sweep<'_, T>) -> f64 {
+        frobenius_sq(columns_of(&state.E)).sqrt()
+    }
+
+    /// An update rounds every residual it touches.
+    fn rounded<T: Real>(error: f64) -> f64 {
+        error * (1.0 + 4.0 * T::EPS)
+    }
+
+    fn no_atom_raises_the_error<T: Real>() {
+        let X = random_matrix::<T>(16, 120, 7);
+        for update in UPDATES {
+            let mut state = coded(&X);
+            let start = error(&state);
+            let mut before = start;
+            for j in 0..24 {
+                update_atom(&mut state, update, j);
+                let after = error(&state);
+                assert!(after <= rounded::<T>(before), "{update:?}, atom {j}: {before} {after}");
+                let explicit = residuals(columns_of(&X), &state.D, &state.codes);
+                close(state.E.as_ref(), explicit.as_ref(), tolerance::<T>(4));
+                assert!((norm_sq(state.D.col_as_slice(j)) - 1.0).abs() < 8.0 * T::EPS);
+                before = after;
+            }
+            assert!(before < 0.95 * start, "{update:?}: {start} {before}");
+        }
+    }
+
+    #[test]
+    fn after_every_atom_the_error_is_no_larger_and_the_residuals_are_x_minus_d_gamma() {
+        no_atom_raises_the_error::<f64>();
+        no_atom_raises_the_error::<f32>();
+    }
+
+    fn exact_is_the_best_fit<T: Real>() {
+        let X = random_matrix::<T>(16, 120, 8);
+        let mut state = coded(&X);
+        let mut gain = 0.0;
+        for j in 0..24 {
+            let mut exact = state.clone();
+            update_atom(&mut exact, AtomUpdate::Exact, j);
+            update_atom(&mut state, AtomUpdate::Approximate, j);
+            assert!(error(&exact) <= rounded::<T>(error(&state)), "atom {j}");
+            gain += error(&state) - error(&exact);
+        }
+        assert!(gain > 1e-3 * error(&state), "one power step is not the singular pair: {gain}");
+    }
+
+    #[test]
+    fn from_the_same_state_the_exact_update_of_an_atom_is_never_worse() {
+        exact_is_the_best_fit::<f64>();
+        exact_is_the_best_fit::<f32>();
+    }
+
+    #[test]
+    fn atoms_without_users_become_the_worst_represented_signals_in_turn() {
+        let mut X = random_matrix::<f64>(16, 120, 9);
+        X.col_as_slice_mut(3).fill(0.0);
+        let mut D = random_unit_columns::<f64>(16, 24, 1);
+        for (copy, of) in [(20, 0), (22, 1)] {
+            let atom = D.col_as_slice(of).to_vec();
+            D.col_as_slice_mut(copy).copy_from_slice(&atom);
+        }
+        let mut state = Sweep::new(columns_of(&X), D);
+        state.code(4);
+        let errors = column_sq_norms(columns_of(&state.E));
+        let mut order: Vec<usize> = (0..120).collect();
+        order.sort_by(|&a, &b| errors[b].total_cmp(&errors[a]));
+        for (&j, &i) in [20, 22].iter().zip(&order) {
+            update_atom(&mut state, AtomUpdate::Approximate, j);
+            let mut expected = X.col_as_slice(i).to_vec();
+            normalize(&mut expected);
+            assert_eq!(state.D.col_as_slice(j), expected, "atom {j}");
+        }
+        assert_eq!(state.n_replaced, 2);
+    }
 }

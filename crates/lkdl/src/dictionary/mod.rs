@@ -36,7 +36,7 @@ use crate::matrix::{
     BLOCK, Columns, Contiguous, check_addressable, check_samples, col, column_sq_norms, columns_of,
     matrix_bytes,
 };
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, Silent};
 use crate::pursuit::{BatchOmp, Codes, Encoded, Target, check_range};
 use crate::real::Real;
 use crate::vector::{axpy, norm_sq};
@@ -46,25 +46,28 @@ use rayon::prelude::*;
 /// A way to learn one dictionary from one set of samples.
 pub trait Learner<T: Real>: Sync {
     /// Learns from all columns of `samples`. `stream` tells apart dictionaries that are learned
-    /// with one seed, such as those of several classes.
-    fn learn(&self, samples: MatRef<'_, T>, stream: usize) -> Result<Learned<T>, LkdlError>;
-
-    /// [`Learner::learn`] under watch: a learner with iterations reports each and stops when asked.
+    /// with one seed, such as those of several classes. A learner with iterations reports each to
+    /// `monitor`, and stops when asked.
     fn learn_monitored(
         &self,
         samples: MatRef<'_, T>,
         stream: usize,
         monitor: &dyn Monitor,
-    ) -> Result<Learned<T>, LkdlError> {
-        monitor.check()?;
-        let learned = self.learn(samples, stream)?;
-        monitor.advance(self.steps());
-        Ok(learned)
+    ) -> Result<Learned<T>, LkdlError>;
+
+    /// [`Learner::learn_monitored`], unwatched.
+    fn learn(&self, samples: MatRef<'_, T>, stream: usize) -> Result<Learned<T>, LkdlError> {
+        self.learn_monitored(samples, stream, &Silent)
     }
 
-    /// Steps that [`Learner::learn_monitored`] reports at most.
+    /// [`Learner::learn`] of a dictionary that is the only one.
+    fn fit(&self, samples: MatRef<'_, T>) -> Result<Learned<T>, LkdlError> {
+        self.learn(samples, 0)
+    }
+
+    /// Steps that [`Learner::learn_monitored`] reports at most; 0 if it reports none.
     fn steps(&self) -> usize {
-        1
+        0
     }
 
     /// Bytes that learning from so many samples needs beside them, for the memory plan. Unless a
@@ -76,10 +79,6 @@ pub trait Learner<T: Real>: Sync {
 
 /// A learner chosen at run time.
 impl<T: Real, L: Learner<T> + ?Sized> Learner<T> for Box<L> {
-    fn learn(&self, samples: MatRef<'_, T>, stream: usize) -> Result<Learned<T>, LkdlError> {
-        self.as_ref().learn(samples, stream)
-    }
-
     fn learn_monitored(
         &self,
         samples: MatRef<'_, T>,
@@ -227,6 +226,7 @@ fn residuals_into<T: Real>(E: &mut Mat<T>, X: Columns<'_, T>, D: &Mat<T>, codes:
 }
 
 /// Signals that may replace an atom, each at most once per iteration.
+#[cfg_attr(test, derive(Clone))]
 pub(crate) struct Candidates {
     taken: Vec<bool>,
 }

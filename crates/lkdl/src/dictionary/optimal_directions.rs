@@ -14,7 +14,7 @@ use super::{
 use crate::error::LkdlError;
 use crate::matrix::matrix_bytes;
 use crate::matrix::{Columns, Contiguous, col, column_sq_norms, columns_of, frobenius_sq};
-use crate::monitor::{Monitor, Silent};
+use crate::monitor::Monitor;
 use crate::pursuit::{BatchOmp, Codes};
 use crate::real::Real;
 use crate::vector::norm_sq;
@@ -54,18 +54,7 @@ impl<T: Real> Default for ModParams<T> {
     }
 }
 
-impl<T: Real> ModParams<T> {
-    /// Learns a dictionary from all columns of `samples`.
-    pub fn fit(&self, samples: MatRef<'_, T>) -> Result<Learned<T>, LkdlError> {
-        self.learn(samples, 0)
-    }
-}
-
 impl<T: Real> Learner<T> for ModParams<T> {
-    fn learn(&self, samples: MatRef<'_, T>, class: usize) -> Result<Learned<T>, LkdlError> {
-        self.learn_monitored(samples, class, &Silent)
-    }
-
     fn learn_monitored(
         &self,
         samples: MatRef<'_, T>,

@@ -49,7 +49,7 @@ use crate::matrix::{
     BLOCK, Columns, Contiguous, check_samples, check_size, columns_of, gather, map_blocks_with,
     matrix_bytes, subcols,
 };
-use crate::monitor::{Monitor, Silent};
+use crate::monitor::Monitor;
 use crate::pursuit::{KernelOmp, Scratch, check_gram, check_range};
 use crate::real::Real;
 use crate::vector::all_finite;
@@ -131,10 +131,6 @@ fn gram<T: Real>(panel: &Panel<T>) -> Result<Mat<T>, LkdlError> {
 
 impl<T: Real, P: KernelLearner<T>> Train<T> for KernelDictionariesParams<P> {
     type Model = KernelDictionaries<T>;
-
-    fn train(&self, samples: MatRef<'_, T>, labels: &[usize]) -> Result<Self::Model, LkdlError> {
-        self.train_monitored(samples, labels, &Silent)
-    }
 
     fn train_monitored(
         &self,

@@ -31,6 +31,7 @@ use crate::error::LkdlError;
 use crate::kernel::{Kernel, Panel};
 use crate::linalg::convert;
 use crate::matrix::{check_addressable, check_samples, matrix_bytes};
+use crate::monitor::Monitor;
 use crate::real::Real;
 use faer::MatRef;
 
@@ -56,7 +57,13 @@ pub struct KernelSrc<T: Real> {
 impl<T: Real> Train<T> for KernelSrcParams {
     type Model = KernelSrc<T>;
 
-    fn train(&self, samples: MatRef<'_, T>, labels: &[usize]) -> Result<Self::Model, LkdlError> {
+    fn train_monitored(
+        &self,
+        samples: MatRef<'_, T>,
+        labels: &[usize],
+        monitor: &dyn Monitor,
+    ) -> Result<Self::Model, LkdlError> {
+        monitor.begin("learn", 0);
         check_samples(samples, "samples")?;
         if self.kernel == Kernel::Precomputed {
             return Err(LkdlError::Unsupported {

@@ -42,6 +42,21 @@ pub(crate) fn add_product<T: Real>(
     matmul(out, Accum::Add, A, B, T::of(alpha), Par::Seq);
 }
 
+/// out ← (out) + alpha·A·B over panels of `width` columns in parallel.
+fn par_panels_into<T: Real>(
+    width: usize,
+    out: MatMut<'_, T>,
+    accumulate: Accum,
+    alpha: f64,
+    A: MatRef<'_, T>,
+    B: MatRef<'_, T>,
+) {
+    out.par_col_chunks_mut(width).enumerate().for_each(|(t, mut panel)| {
+        let B = B.subcols(t * width, panel.ncols());
+        matmul(panel.as_mut(), accumulate, A, B, T::of(alpha), Par::Seq);
+    });
+}
+
 /// out ← (out) + alpha·A·B over column panels in parallel.
 pub(crate) fn par_product_into<T: Real>(
     out: MatMut<'_, T>,
@@ -50,10 +65,7 @@ pub(crate) fn par_product_into<T: Real>(
     A: MatRef<'_, T>,
     B: MatRef<'_, T>,
 ) {
-    out.par_col_chunks_mut(PANEL).enumerate().for_each(|(t, mut panel)| {
-        let B = B.subcols(t * PANEL, panel.ncols());
-        matmul(panel.as_mut(), accumulate, A, B, T::of(alpha), Par::Seq);
-    });
+    par_panels_into(PANEL, out, accumulate, alpha, A, B);
 }
 
 /// A·B, in parallel.
@@ -63,7 +75,8 @@ pub(crate) fn par_product<T: Real>(A: MatRef<'_, T>, B: MatRef<'_, T>) -> Mat<T>
     out
 }
 
-/// out ← (out) + alpha·A·B over row panels in parallel: for few columns and many rows.
+/// out ← (out) + alpha·A·B over row panels in parallel, as outᵀ ← (outᵀ) + alpha·BᵀAᵀ: for few
+/// columns and many rows.
 pub(crate) fn par_product_by_rows_into<T: Real>(
     out: MatMut<'_, T>,
     accumulate: Accum,
@@ -71,10 +84,14 @@ pub(crate) fn par_product_by_rows_into<T: Real>(
     A: MatRef<'_, T>,
     B: MatRef<'_, T>,
 ) {
-    out.par_row_chunks_mut(ROW_PANEL).enumerate().for_each(|(t, mut panel)| {
-        let A = A.subrows(t * ROW_PANEL, panel.nrows());
-        matmul(panel.as_mut(), accumulate, A, B, T::of(alpha), Par::Seq);
-    });
+    par_panels_into(
+        ROW_PANEL,
+        out.transpose_mut(),
+        accumulate,
+        alpha,
+        B.transpose(),
+        A.transpose(),
+    );
 }
 
 /// A·B over row panels in parallel.
@@ -134,8 +151,15 @@ mod tests {
     }
 
     #[test]
-    fn parallel_product_equals_the_plain_product() {
-        let (A, B) = (random_matrix::<f32>(40, 30, 1), random_matrix::<f32>(30, 333, 2));
-        close(par_product(A.as_ref(), B.as_ref()).as_ref(), (&A * &B).as_ref(), 1e-6);
+    fn parallel_products_equal_the_plain_product() {
+        for (rows, cols) in [(40, 333), (700, 3), (1, 1)] {
+            let (A, B) = (random_matrix::<f32>(rows, 30, 1), random_matrix::<f32>(30, cols, 2));
+            let plain = &A * &B;
+            close(par_product(A.as_ref(), B.as_ref()).as_ref(), plain.as_ref(), 1e-6);
+            close(par_product_by_rows(A.as_ref(), B.as_ref()).as_ref(), plain.as_ref(), 1e-6);
+            let mut left = plain.clone();
+            par_product_by_rows_into(left.as_mut(), Accum::Add, -1.0, A.as_ref(), B.as_ref());
+            close(left.as_ref(), Mat::zeros(rows, cols).as_ref(), 1e-5);
+        }
     }
 }

@@ -224,69 +224,10 @@ fn cos_sin<T: Real>(z: T) -> (T, T) {
     )
 }
 
-/// Properties that every map onto random cosines and sines has, for the tests of each.
-#[cfg(test)]
-pub(super) mod properties {
-    use super::*;
-    use crate::testing::random_matrix;
-    use crate::vector::norm_sq;
-
-    /// Few samples, at distances around σ = 1.5.
-    pub(crate) fn points<T: Real>(p: usize) -> Mat<T> {
-        let mut X = random_matrix::<T>(p, 7, 3);
-        for v in X.col_iter_mut().flat_map(|column| column.iter_mut()) {
-            *v /= T::of((p as f64).sqrt());
-        }
-        X
-    }
-
-    pub(crate) const SIGMA: f64 = 1.5;
-
-    fn kernel_matrix(X: &Mat<f64>) -> Mat<f64> {
-        Mat::from_fn(X.ncols(), X.ncols(), |i, j| {
-            let sq: f64 = (0..X.nrows()).map(|t| (X[(t, i)] - X[(t, j)]).powi(2)).sum();
-            (-sq / (2.0 * SIGMA * SIGMA)).exp()
-        })
-    }
-
-    /// Mean of FᵀF over seeds − K, largest entry; and the root mean square of FᵀF − K.
-    pub(crate) fn bias_and_error(
-        p: usize,
-        seeds: u64,
-        transform: impl Fn(&Mat<f64>, u64) -> Mat<f64>,
-    ) -> (f64, f64) {
-        let X = points::<f64>(p);
-        let K = kernel_matrix(&X);
-        let mut mean = Mat::<f64>::zeros(7, 7);
-        let mut squares = 0.0;
-        for seed in 0..seeds {
-            let F = transform(&X, seed);
-            let gap = F.transpose() * &F - &K;
-            squares += gap.squared_norm_l2();
-            mean += gap;
-        }
-        (mean.norm_max() / seeds as f64, (squares / (49 * seeds) as f64).sqrt())
-    }
-
-    /// The largest of the 21 pairs' mean errors stays within 6 standard deviations of a mean.
-    #[track_caller]
-    pub(crate) fn assert_unbiased(bias: f64, error: f64, seeds: u64) {
-        assert!(bias < 6.0 * error / (seeds as f64).sqrt(), "bias {bias}, error {error}");
-    }
-
-    pub(crate) fn assert_unit_norms<T: Real>(F: &Mat<T>) {
-        for i in 0..F.ncols() {
-            let gap = norm_sq(F.col_as_slice(i)) - 1.0;
-            assert!(gap.abs() <= 16.0 * T::EPS, "squared norm off by {gap:e}");
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::properties::*;
     use super::*;
-    use crate::testing::{close, random_matrix, same_for_any_thread_count};
+    use crate::testing::{close, random_matrix};
 
     fn map<T: Real>(p: usize, sigma: f64, rank: usize, seed: u64) -> FourierMap<T> {
         FourierParams { sigma, rank, seed }.fit(p).unwrap()
@@ -334,41 +275,6 @@ mod tests {
     }
 
     #[test]
-    fn inner_products_are_unbiased_and_their_error_falls_like_one_over_root_rank() {
-        for p in [1, 6] {
-            let errors = |rank| {
-                bias_and_error(p, 400, |X, seed| {
-                    map::<f64>(p, SIGMA, rank, seed).transform(X.as_ref()).unwrap()
-                })
-            };
-            let ((bias_4, error_4), (bias_64, error_64)) = (errors(4), errors(64));
-            assert_unbiased(bias_4, error_4, 400);
-            assert_unbiased(bias_64, error_64, 400);
-            let ratio = error_4 / error_64;
-            assert!((3.6..4.4).contains(&ratio), "16 times the rank: error over {ratio}, not 4");
-        }
-    }
-
-    #[test]
-    fn virtual_samples_have_unit_norm() {
-        for (p, rank) in [(1, 2), (6, 64), (30, 1024)] {
-            let X = random_matrix::<f64>(p, 20, 4);
-            assert_unit_norms(&map::<f64>(p, 0.3, rank, 1).transform(X.as_ref()).unwrap());
-            let X = random_matrix::<f32>(p, 20, 4);
-            assert_unit_norms(&map::<f32>(p, 0.3, rank, 1).transform(X.as_ref()).unwrap());
-        }
-    }
-
-    #[test]
-    fn scaling_samples_and_sigma_together_changes_nothing() {
-        let X = random_matrix::<f64>(5, 9, 6);
-        let doubled = Mat::from_fn(5, 9, |t, i| 2.0 * X[(t, i)]);
-        let F = map::<f64>(5, 0.8, 32, 2).transform(X.as_ref()).unwrap();
-        assert_eq!(map::<f64>(5, 1.6, 32, 2).transform(doubled.as_ref()).unwrap(), F);
-        assert_ne!(map::<f64>(5, 1.6, 32, 2).transform(X.as_ref()).unwrap(), F);
-    }
-
-    #[test]
     fn both_precisions_draw_the_same_map_and_small_ranks_come_first() {
         let (wide, narrow) = (map::<f64>(4, 1.0, 20, 3), map::<f32>(4, 1.0, 20, 3));
         let (wide_w, narrow_w) = (wide.frequencies(), narrow.frequencies());
@@ -387,12 +293,6 @@ mod tests {
         assert_eq!(again.transform(X.as_ref()).unwrap(), F);
         let alone = fitted.transform(X.as_ref().subcols(599, 1)).unwrap();
         close(alone.as_ref(), F.as_ref().subcols(599, 1), 1e-6);
-    }
-
-    #[test]
-    fn no_bit_depends_on_the_thread_count() {
-        let X = random_matrix::<f32>(9, 1500, 6);
-        same_for_any_thread_count(|| map::<f32>(9, 1.0, 50, 3).transform(X.as_ref()).unwrap());
     }
 
     #[test]

@@ -249,7 +249,11 @@ mod tests {
 
     #[test]
     fn threads_do_not_change_a_bit() {
-        let (D, X) = (random_unit_columns::<f32>(12, 30, 1), random_matrix::<f32>(12, 300, 2));
-        same_for_any_thread_count(|| encode(&D, &X));
+        fn check<T: Real>() {
+            let (D, X) = (random_unit_columns::<T>(12, 30, 1), random_matrix::<T>(12, 300, 2));
+            same_for_any_thread_count(|| encode(&D, &X));
+        }
+        check::<f64>();
+        check::<f32>();
     }
 }

@@ -1,8 +1,11 @@
 //! What every coder does at its entry (check the two matrices, measure the atoms), and the choice
 //! of the atom that explains most of a residual.
 
+use super::codes::{CodeBlock, Encoded};
 use crate::error::LkdlError;
-use crate::matrix::{Columns, check_samples, check_size, col, column_sq_norms};
+use crate::matrix::{
+    Columns, Contiguous, check_samples, check_size, col, column_sq_norms, map_blocks, subcols,
+};
 use crate::real::Real;
 use crate::vector::{axpy, norm_sq};
 use faer::MatRef;
@@ -66,6 +69,24 @@ impl<T: Real> Norms<T> {
         let inverse = inverse.map(|v| if v.is_finite() { v } else { T::of(0.0) }).collect();
         Ok(Self { sq_atoms, inverse, sq_signals })
     }
+}
+
+/// Runs a pursuit straight from D, `width` signals to a task; `encode` is given D, the signals of a
+/// block, their ‖x_i‖² and all norms. The matrices have passed [`check_problem`].
+pub(super) fn encode_blocks<T: Real>(
+    dictionary: MatRef<'_, T>,
+    samples: MatRef<'_, T>,
+    width: usize,
+    encode: impl Fn(Columns<'_, T>, Columns<'_, T>, &[f64], &Norms<T>) -> CodeBlock<T> + Sync,
+) -> Result<Encoded<T>, LkdlError> {
+    let (D, X) = (Contiguous::new(dictionary), Contiguous::new(samples));
+    let (D, X) = (D.columns(), X.columns());
+    let norms = Norms::new(D, X)?;
+    let blocks = map_blocks(X.ncols(), width, |range| {
+        let sq_signals = &norms.sq_signals[range.clone()];
+        encode(D, subcols(X, range), sq_signals, &norms)
+    });
+    Ok(Encoded::join(D.ncols(), blocks))
 }
 
 /// Rejects squared norms so large that inner products in `T` would overflow.

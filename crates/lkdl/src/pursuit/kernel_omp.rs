@@ -266,13 +266,17 @@ mod tests {
 
     #[test]
     fn bits_do_not_depend_on_the_thread_count() {
-        let X = random_matrix::<f32>(30, 90, 5);
-        let (A, Z) = (random_matrix::<f32>(90, 40, 6), random_matrix::<f32>(30, 700, 7));
-        let (K, cross) = (gram(X.as_ref()), X.transpose() * &Z);
-        let values: Vec<f64> = (0..700).map(|i| norm_sq(Z.col_as_slice(i))).collect();
-        same_for_any_thread_count(|| {
-            let coder = KernelOmp::new(K.as_ref(), A.as_ref()).unwrap();
-            coder.encode(cross.as_ref(), &values, Target::Sparsity(6)).unwrap()
-        });
+        fn check<T: Real>() {
+            let X = random_matrix::<T>(30, 90, 5);
+            let (A, Z) = (random_matrix::<T>(90, 40, 6), random_matrix::<T>(30, 700, 7));
+            let (K, cross) = (gram(X.as_ref()), X.transpose() * &Z);
+            let values: Vec<f64> = (0..700).map(|i| norm_sq(Z.col_as_slice(i))).collect();
+            same_for_any_thread_count(|| {
+                let coder = KernelOmp::new(K.as_ref(), A.as_ref()).unwrap();
+                coder.encode(cross.as_ref(), &values, Target::Sparsity(6)).unwrap()
+            });
+        }
+        check::<f64>();
+        check::<f32>();
     }
 }

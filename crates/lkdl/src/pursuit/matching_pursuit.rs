@@ -9,11 +9,11 @@
 //! Cost: km² once for G, then 2km and 2m per step for every signal.
 
 use super::codes::{CodeBlock, Encoded};
-use super::entry::{Norms, best_atom, check_problem, exact_sq_residual};
+use super::entry::{Norms, best_atom, check_problem, encode_blocks, exact_sq_residual};
 use super::target::check_error_norm;
 use crate::error::LkdlError;
 use crate::linalg::{gram, product_into};
-use crate::matrix::{BLOCK, Columns, Contiguous, col, columns_of, map_blocks, subcols};
+use crate::matrix::{BLOCK, Columns, col, columns_of};
 use crate::real::Real;
 use crate::vector::axpy;
 use faer::{Mat, MatRef};
@@ -43,15 +43,10 @@ impl MatchingPursuitParams {
         if self.max_steps == 0 {
             return Err(LkdlError::parameter("max_steps", 0, "at least 1"));
         }
-        let (D, X) = (Contiguous::new(dictionary), Contiguous::new(samples));
-        let (D, X) = (D.columns(), X.columns());
-        let norms = Norms::new(D, X)?;
         let G = gram(dictionary);
-        let blocks = map_blocks(X.ncols(), BLOCK, |range| {
-            let sq_signals = &norms.sq_signals[range.clone()];
-            self.encode_block(D, subcols(X, range), columns_of(&G), sq_signals, &norms)
-        });
-        Ok(Encoded::join(D.ncols(), blocks))
+        encode_blocks(dictionary, samples, BLOCK, |D, X, sq_signals, norms| {
+            self.encode_block(D, X, columns_of(&G), sq_signals, norms)
+        })
     }
 
     fn encode_block<T: Real>(
@@ -230,7 +225,11 @@ mod tests {
 
     #[test]
     fn threads_do_not_change_a_bit() {
-        let (D, X) = (random_unit_columns::<f32>(20, 50, 1), random_matrix::<f32>(20, 700, 2));
-        same_for_any_thread_count(|| steps(8).encode(D.as_ref(), X.as_ref()).unwrap());
+        fn check<T: Real>() {
+            let (D, X) = (random_unit_columns::<T>(20, 50, 1), random_matrix::<T>(20, 700, 2));
+            same_for_any_thread_count(|| steps(8).encode(D.as_ref(), X.as_ref()).unwrap());
+        }
+        check::<f64>();
+        check::<f32>();
     }
 }

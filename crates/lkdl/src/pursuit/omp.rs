@@ -12,11 +12,11 @@
 //! lockstep, [`LOCKSTEP`] at a time, so that Dᵀr of all of them is one product and D is read once.
 
 use super::codes::{CodeBlock, Encoded};
-use super::entry::{Norms, best_atom, check_problem};
+use super::entry::{Norms, best_atom, check_problem, encode_blocks};
 use super::target::{Limits, Target};
 use crate::error::LkdlError;
 use crate::linalg::product_into;
-use crate::matrix::{Columns, Contiguous, col, map_blocks, subcols};
+use crate::matrix::{Columns, col};
 use crate::real::Real;
 use crate::vector::{axpy, dot_wide, norm_sq};
 use faer::{Mat, MatRef};
@@ -45,14 +45,9 @@ impl OmpParams {
     ) -> Result<Encoded<T>, LkdlError> {
         check_problem(dictionary, samples)?;
         let limits = self.target.limits(dictionary.nrows(), dictionary.ncols())?;
-        let (D, X) = (Contiguous::new(dictionary), Contiguous::new(samples));
-        let (D, X) = (D.columns(), X.columns());
-        let norms = Norms::new(D, X)?;
-        let blocks = map_blocks(X.ncols(), LOCKSTEP, |range| {
-            let sq_signals = &norms.sq_signals[range.clone()];
-            encode_block(D, subcols(X, range), sq_signals, &norms, limits)
-        });
-        Ok(Encoded::join(D.ncols(), blocks))
+        encode_blocks(dictionary, samples, LOCKSTEP, |D, X, sq_signals, norms| {
+            encode_block(D, X, sq_signals, norms, limits)
+        })
     }
 }
 
@@ -191,7 +186,8 @@ impl<T: Real> Pursuit<T> {
 mod tests {
     use super::*;
     use crate::pursuit::testing::{
-        naive_omp, orthogonality, residual_is_orthogonal_to_chosen_atoms, residuals,
+        naive_omp, orthogonality, orthonormal, residual_is_orthogonal_to_chosen_atoms, residuals,
+        spikes_and_waves,
     };
     use crate::testing::{
         close, random_matrix, random_unit_columns, same_for_any_thread_count, tolerance,
@@ -245,9 +241,8 @@ mod tests {
         equals_the_naive_reference::<f32>(2e-3); // 8 of 8 random atoms are ill-conditioned
     }
 
-    #[test]
-    fn residual_never_rises_with_sparsity() {
-        let (D, X) = (random_unit_columns::<f64>(15, 40, 1), random_matrix::<f64>(15, 30, 2));
+    fn residual_falls<T: Real>() {
+        let (D, X) = (random_unit_columns::<T>(15, 40, 1), random_matrix::<T>(15, 30, 2));
         let mut last = vec![f64::INFINITY; 30];
         for q in 1..=20 {
             let encoded = sparse(&D, q).encode(D.as_ref(), X.as_ref()).unwrap();
@@ -257,6 +252,12 @@ mod tests {
             }
             last = encoded.sq_residuals;
         }
+    }
+
+    #[test]
+    fn residual_never_rises_with_sparsity() {
+        residual_falls::<f64>();
+        residual_falls::<f32>();
     }
 
     fn thresholds_over_orthonormal_atoms<T: Real>() {
@@ -278,34 +279,31 @@ mod tests {
         }
     }
 
-    fn orthonormal(n: usize, seed: u64) -> Mat<f64> {
-        let G = crate::linalg::gram(random_matrix::<f64>(n, n, seed).as_ref());
-        crate::linalg::full_eigen(G.as_ref()).unwrap().vectors
-    }
-
     #[test]
     fn orthonormal_atoms_give_the_largest_correlations() {
         thresholds_over_orthonormal_atoms::<f64>();
         thresholds_over_orthonormal_atoms::<f32>();
     }
 
-    #[test]
-    fn planted_codes_are_recovered_at_low_coherence() {
-        // [I, Hadamard/√k] has coherence 1/√k = 1/16 < 1/(2q − 1) for q ≤ 8.
+    fn low_coherence_recovers<T: Real>() {
+        // Coherence 1/√k = 1/16 < 1/(2q − 1) for q ≤ 8.
         let (k, q) = (256usize, 8);
-        let hadamard = |i: usize, j: usize| [1.0, -1.0][(i & j).count_ones() as usize % 2];
-        let D = Mat::<f64>::from_fn(k, 2 * k, |i, j| {
-            if j < k { f64::from(i == j) } else { hadamard(i, j - k) / 16.0 }
-        });
-        let mut Gamma = Mat::<f64>::zeros(2 * k, 40);
-        let values = random_matrix::<f64>(q, 40, 5);
+        let D = spikes_and_waves::<T>(k);
+        let mut Gamma = Mat::<T>::zeros(2 * k, 40);
+        let values = random_matrix::<T>(q, 40, 5);
         for i in 0..40 {
             for t in 0..q {
                 Gamma[((37 * i + 61 * t + t * t) % (2 * k), i)] = values[(t, i)];
             }
         }
         let encoded = sparse(&D, q).encode(D.as_ref(), (&D * &Gamma).as_ref()).unwrap();
-        close(encoded.codes.to_dense().as_ref(), Gamma.as_ref(), 1e-12);
+        close(encoded.codes.to_dense().as_ref(), Gamma.as_ref(), tolerance::<T>(1));
+    }
+
+    #[test]
+    fn planted_codes_are_recovered_at_low_coherence() {
+        low_coherence_recovers::<f64>();
+        low_coherence_recovers::<f32>();
     }
 
     fn duplicates_give_the_lower_index<T: Real>() {
@@ -419,8 +417,12 @@ mod tests {
 
     #[test]
     fn threads_do_not_change_a_bit() {
-        let (D, X) = (random_unit_columns::<f32>(20, 50, 1), random_matrix::<f32>(20, 150, 2));
-        same_for_any_thread_count(|| sparse(&D, 5).encode(D.as_ref(), X.as_ref()).unwrap());
+        fn check<T: Real>() {
+            let (D, X) = (random_unit_columns::<T>(20, 50, 1), random_matrix::<T>(20, 150, 2));
+            same_for_any_thread_count(|| sparse(&D, 5).encode(D.as_ref(), X.as_ref()).unwrap());
+        }
+        check::<f64>();
+        check::<f32>();
     }
 
     proptest! {

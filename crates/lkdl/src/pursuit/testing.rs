@@ -1,8 +1,9 @@
 //! Naive references for the tests of the pursuits, in `f64` and by the textbook definitions.
 
-use crate::linalg::{Cholesky, convert};
+use crate::linalg::{Cholesky, convert, full_eigen, gram};
 use crate::pursuit::Codes;
 use crate::real::Real;
+use crate::testing::random_matrix;
 use faer::{Mat, MatRef};
 
 /// Below this share of ‖x‖ a residual is rounding: the reference stops.
@@ -71,4 +72,17 @@ pub(crate) fn residual_is_orthogonal_to_chosen_atoms<T: Real>(
 /// The tolerance of orthogonality tests: 1e-10, in `f32` 1e-5.
 pub(crate) fn orthogonality<T: Real>() -> f64 {
     if T::NAME == "f32" { 1e-5 } else { 1e-10 }
+}
+
+/// A random orthonormal basis.
+pub(crate) fn orthonormal(n: usize, seed: u64) -> Mat<f64> {
+    full_eigen(gram(random_matrix::<f64>(n, n, seed).as_ref()).as_ref()).unwrap().vectors
+}
+
+/// [I, Hadamard/√k], k a power of 2: coherence 1/√k.
+pub(crate) fn spikes_and_waves<T: Real>(k: usize) -> Mat<T> {
+    let wave = |i: usize, j: usize| [1.0, -1.0][(i & j).count_ones() as usize % 2];
+    Mat::from_fn(k, 2 * k, |i, j| {
+        T::of(if j < k { f64::from(i == j) } else { wave(i, j - k) / (k as f64).sqrt() })
+    })
 }

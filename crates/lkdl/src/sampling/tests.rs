@@ -7,30 +7,17 @@ use crate::testing::{random_matrix, same_for_any_thread_count};
 
 const GAUSSIAN: Kernel = Kernel::Gaussian { sigma: 1.5 };
 
+/// Every sampler with a name, settings that no name stands for, and draws with replacement.
 fn all_samplers() -> Vec<Sampler> {
-    let with_replacement = |s| Sampler::WithReplacement(Box::new(s));
-    vec![
-        Sampler::Uniform,
-        Sampler::Diagonal { squared: true },
+    let mut all: Vec<Sampler> = Sampler::names().map(|name| name.parse().unwrap()).collect();
+    all.extend([
         Sampler::Diagonal { squared: false },
-        Sampler::ColumnNorm { rows: None },
         Sampler::ColumnNorm { rows: Some(1) },
-        Sampler::k_means(Seeding::Uniform),
         Sampler::k_means(Seeding::RpCholesky),
-        Sampler::KMeansPlusPlus { kernel_distance: false },
-        Sampler::KMeansPlusPlus { kernel_distance: true },
-        Sampler::CoresetMean,
-        Sampler::CoresetConstant,
-        Sampler::GreedyCholesky,
-        Sampler::RpCholesky,
-        Sampler::LeverageScores,
-        Sampler::default(),
-        with_replacement(Sampler::Uniform),
-        with_replacement(Sampler::Diagonal { squared: true }),
-        with_replacement(Sampler::ColumnNorm { rows: None }),
-        with_replacement(Sampler::CoresetMean),
-        with_replacement(Sampler::CoresetConstant),
-    ]
+    ]);
+    let drawn = ["uniform", "diagonal", "column-norm", "coreset", "coreset-constant"];
+    all.extend(drawn.map(|name| Sampler::WithReplacement(Box::new(name.parse().unwrap()))));
+    all
 }
 
 fn params(sampler: &Sampler, n_landmarks: usize, seed: u64) -> LandmarkParams {

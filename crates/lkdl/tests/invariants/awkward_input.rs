@@ -1,6 +1,7 @@
 //! Property test: any pipeline on any awkward data gives finite numbers or a typed error.
 
-use crate::common::{assert_sound, kernels, normal, samplers};
+use crate::common::{assert_sound, normal, samplers};
+use crate::kernels::kernels;
 use faer::Mat;
 use lkdl::dictionary::AtomUpdate;
 use lkdl::map::Indefinite;
@@ -50,7 +51,7 @@ struct Case {
 
 fn cases() -> impl Strategy<Value = Case> {
     let data = (0..13usize, 1..7usize, 1..25usize, 1..4usize, 0..100u64);
-    let parts = (0..13usize, 0..18usize, 0..9usize, 0..3usize, 0..5usize);
+    let parts = (0..kernels().len(), 0..samplers().len(), 0..9usize, 0..3usize, 0..5usize);
     let numbers = [1..26usize, 1..12usize, 1..9usize, 1..5usize];
     (data, parts, numbers).prop_map(|((kind, p, n, n_classes, seed), parts, numbers)| {
         let (kernel, sampler, map, learner, steps) = parts;

@@ -2,7 +2,8 @@
 //! or an endless loop. Sizes at the ends of the number range are in `extreme_input.rs`, any pipeline
 //! on any data in `awkward_input.rs`.
 
-use crate::common::{Params, assert_sound, clouds, kernels, map_of, normal, pipeline, samplers};
+use crate::common::{Params, assert_sound, clouds, map_of, normal, pipeline, samplers};
+use crate::kernels::kernels;
 use faer::Mat;
 use lkdl::map::Indefinite;
 use lkdl::map::fastfood::FastfoodParams;

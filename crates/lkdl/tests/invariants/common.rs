@@ -21,47 +21,18 @@ pub fn clouds<T: Real>(p: usize, n: usize, n_classes: usize, seed: u64) -> (Mat<
     (X, (0..n).map(|i| i % n_classes).collect())
 }
 
-/// All samplers, one of each kind of draw.
+/// Every sampler with a name, and one of each other kind of draw.
 pub fn samplers() -> Vec<Sampler> {
-    vec![
-        Sampler::Uniform,
-        Sampler::Diagonal { squared: true },
-        Sampler::ColumnNorm { rows: None },
-        Sampler::ColumnNorm { rows: Some(1) },
-        Sampler::k_means(Seeding::Uniform),
-        Sampler::k_means(Seeding::RpCholesky),
-        Sampler::KMeansPlusPlus { kernel_distance: false },
-        Sampler::KMeansPlusPlus { kernel_distance: true },
-        Sampler::CoresetMean,
-        Sampler::CoresetConstant,
-        Sampler::GreedyCholesky,
-        Sampler::RpCholesky,
-        Sampler::LeverageScores,
-        Sampler::default(),
+    let mut all: Vec<Sampler> = Sampler::names().map(|name| name.parse().unwrap()).collect();
+    let by_diagonal = Sampler::Diagonal { squared: false };
+    all.extend([
         Sampler::Given(vec![0]),
-        Sampler::WithReplacement(Box::new(Sampler::Uniform)),
-        Sampler::WithReplacement(Box::new(Sampler::Diagonal { squared: false })),
+        Sampler::ColumnNorm { rows: Some(1) },
+        Sampler::k_means(Seeding::RpCholesky),
+        Sampler::WithReplacement(Box::new(by_diagonal)),
         Sampler::WithReplacement(Box::new(Sampler::CoresetConstant)),
-    ]
-}
-
-/// Every built-in kernel on vectors, and one of the user's own.
-pub fn kernels() -> Vec<Kernel> {
-    vec![
-        Kernel::Linear,
-        Kernel::Polynomial { degree: 2.0, offset: 0.0 },
-        Kernel::Polynomial { degree: 3.0, offset: 1.0 },
-        Kernel::Polynomial { degree: 1.5, offset: 1.0 },
-        Kernel::Gaussian { sigma: 1.0 },
-        Kernel::Exponential { sigma: 1.0 },
-        Kernel::Laplacian { rate: 0.5 },
-        Kernel::Cosine,
-        Kernel::Sigmoid { scale: 0.5, offset: -0.5 },
-        Kernel::Chi2Additive,
-        Kernel::Chi2Exponential { rate: 0.5 },
-        Kernel::Normalized(Box::new(Kernel::Polynomial { degree: 2.0, offset: 1.0 })),
-        Kernel::custom("min", |x, y| x.iter().zip(y).map(|(a, b)| a.min(*b)).sum()),
-    ]
+    ]);
+    all
 }
 
 /// A small pipeline on the given kernel: c landmarks, rank k, m atoms per class, q of them.

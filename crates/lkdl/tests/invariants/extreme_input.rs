@@ -1,7 +1,8 @@
 //! Samples at the ends of the number range: an error where products overflow, the same answer where
 //! preparation takes the scale away, never NaN.
 
-use crate::common::{Params, assert_sound, clouds, kernels, map_of, pipeline};
+use crate::common::{Params, assert_sound, clouds, map_of, pipeline};
+use crate::kernels::kernels;
 use faer::Mat;
 use lkdl::map::Indefinite;
 use lkdl::map::fastfood::FastfoodParams;

@@ -8,5 +8,8 @@ mod common;
 mod determinism;
 mod extreme_input;
 mod kernel_family;
+mod kernels;
 mod rotation;
 mod supervised;
+
+use lkdl::Kernel; // for `kernels`, which unit tests share

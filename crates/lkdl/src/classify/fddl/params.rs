@@ -15,7 +15,7 @@ use crate::matrix::{
     Columns, Contiguous, check_addressable, check_samples, column_sq_norms, columns_of,
     matrix_bytes, subcols,
 };
-use crate::monitor::{Monitor, Silent};
+use crate::monitor::Monitor;
 use crate::pursuit::check_range;
 use crate::real::Real;
 use faer::{Mat, MatRef};
@@ -234,10 +234,6 @@ impl<T: Real> FddlParams<T> {
 
 impl<T: Real> Train<T> for FddlParams<T> {
     type Model = Fddl<T>;
-
-    fn train(&self, samples: MatRef<'_, T>, labels: &[usize]) -> Result<Self::Model, LkdlError> {
-        self.train_monitored(samples, labels, &Silent)
-    }
 
     fn train_monitored(
         &self,

@@ -79,7 +79,7 @@ use crate::linalg::convert;
 use crate::matrix::{
     Columns, Contiguous, check_samples, column_sq_norms, columns_of, gather, matrix_bytes,
 };
-use crate::monitor::{Monitor, Silent};
+use crate::monitor::Monitor;
 use crate::pursuit::{BatchOmp, Codes, check_range};
 use crate::real::Real;
 use faer::{Mat, MatRef};
@@ -158,10 +158,6 @@ struct Start<T: Real> {
 
 impl<T: Real> Train<T> for LcKsvdParams {
     type Model = LcKsvd<T>;
-
-    fn train(&self, samples: MatRef<'_, T>, labels: &[usize]) -> Result<Self::Model, LkdlError> {
-        self.train_monitored(samples, labels, &Silent)
-    }
 
     fn train_monitored(
         &self,

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::classify::Classify;
+use crate::monitor::Silent;
 use crate::testing::{
     bits, close, random_matrix, random_unit_columns, same_for_any_thread_count, tolerance,
 };

@@ -2,6 +2,7 @@
 
 mod exact;
 mod policies;
+mod random_features;
 mod truncated;
 
 use super::*;

@@ -153,9 +153,7 @@ impl LassoParams {
             let rho0 = &sq_signals[range.clone()];
             self.encode_block(&D, &G, solver, subcols(X.columns(), range), rho0)
         });
-        let n_unconverged = blocks.iter().map(|block| block.1).sum();
-        let blocks = blocks.into_iter().map(|block| block.0).collect();
-        Ok(LassoEncoded { encoded: Encoded::join(D.ncols(), blocks), n_unconverged })
+        Ok(LassoEncoded::join(D.ncols(), blocks))
     }
 
     fn check(&self) -> Result<(), LkdlError> {
@@ -225,9 +223,7 @@ impl LassoParams {
             }
             (block, n_unconverged)
         });
-        let n_unconverged = blocks.iter().map(|block| block.1).sum();
-        let blocks = blocks.into_iter().map(|block| block.0).collect();
-        Ok(LassoEncoded { encoded: Encoded::join(alpha0.nrows(), blocks), n_unconverged })
+        Ok(LassoEncoded::join(alpha0.nrows(), blocks))
     }
 
     /// One signal's lasso.
@@ -243,6 +239,14 @@ impl LassoParams {
     fn solve(&self, problem: &Problem<'_>, solver: Prepared, state: &mut State) -> bool {
         let stopping = Stopping { tolerance: self.tolerance, max_iters: self.max_iters };
         solve(problem, solver, stopping, state) > self.tolerance
+    }
+}
+
+impl<T: Real> LassoEncoded<T> {
+    /// The codes of all blocks, each with how many of its signals missed the gap.
+    fn join(n_atoms: usize, blocks: Vec<(CodeBlock<T>, usize)>) -> Self {
+        let (blocks, missed): (Vec<_>, Vec<usize>) = blocks.into_iter().unzip();
+        Self { encoded: Encoded::join(n_atoms, blocks), n_unconverged: missed.iter().sum() }
     }
 }
 

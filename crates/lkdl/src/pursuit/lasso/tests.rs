@@ -278,11 +278,15 @@ fn bad_parameters_are_refused() {
 
 #[test]
 fn threads_do_not_change_a_bit() {
-    let (D, X) = (random_unit_columns::<f32>(15, 40, 1), random_matrix::<f32>(15, 200, 2));
-    for solver in SOLVERS {
-        let params = LassoParams { solver, ..LassoParams::default() };
-        same_for_any_thread_count(|| params.encode(D.as_ref(), X.as_ref()).unwrap());
+    fn check<T: Real>() {
+        let (D, X) = (random_unit_columns::<T>(15, 40, 1), random_matrix::<T>(15, 600, 2));
+        for solver in SOLVERS {
+            let params = LassoParams { solver, ..LassoParams::default() };
+            same_for_any_thread_count(|| params.encode(D.as_ref(), X.as_ref()).unwrap());
+        }
     }
+    check::<f64>();
+    check::<f32>();
 }
 
 proptest! {
