@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::model_file::in_its_precision;
 use clap::Args;
 use lkdl_data::{
     DataArgument, DataError, Format, Header, IndexBase, Layout, Matched, ReadOptions, Table,
@@ -112,10 +113,9 @@ impl DataFlags {
 
     /// Reads the data with the features that `model` has learned from.
     pub fn table_for(&self, model: &AnyModel, context: &Context) -> Result<Table, Failure> {
-        let (n_features, training) = match model {
-            AnyModel::F32(model) => (model.pipeline.preparation().n_features(), &model.card.data),
-            AnyModel::F64(model) => (model.pipeline.preparation().n_features(), &model.card.data),
-        };
+        let (n_features, training) = in_its_precision!(model, model => {
+            (model.pipeline.preparation().n_features(), &model.card.data)
+        });
         let table = self.load(&self.read.options_for(&self.data, training)?, context)?;
         let (table, matched) = table.align(n_features, training.feature_names.as_deref())?;
         let unnamed = match matched {

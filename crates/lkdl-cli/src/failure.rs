@@ -115,7 +115,7 @@ impl Failure {
     fn new(kind: Kind, message: impl ToString) -> Self {
         let lines = message.to_string();
         let line = lines.lines().map(str::trim).collect::<Vec<_>>().join(" ");
-        Self { kind, message: words::shown(&line) }
+        Self { kind, message: words::shortened(&words::shown(&line)) }
     }
 
     /// Whether whoever read stdout has gone, and nothing else is wrong.
@@ -251,6 +251,8 @@ mod tests {
     #[test]
     fn a_message_is_one_line() {
         assert_eq!(Failure::run("a\n  b\n").message, "a b");
+        let long = Failure::run(format!("start {} end", "a,".repeat(100_000))).message;
+        assert!(long.len() < 2000 && long.starts_with("start a,") && long.ends_with("a, end"));
         assert_eq!(Failure::run("a \x1b[2J b").message, "a \\u{1b}[2J b");
     }
 }

@@ -77,8 +77,17 @@ impl<'a> Folds<'a> {
     }
 }
 
-/// One class is nothing to learn: whatever is asked about, it would be the answer.
+/// One class is nothing to learn: whatever is asked about, it would be the answer. Nor are samples
+/// that are all the same.
 pub fn check_classes(set: &Dataset) -> Result<(), Failure> {
+    let first = set.samples.col(0);
+    if set.samples.col_iter().all(|x| x == first) {
+        let (name, samples) = (&set.name, counted(set.n_samples(), "sample"));
+        return Err(Failure::input(format!(
+            "{name} has {samples}, all of them the same; there is nothing to tell the classes \
+             apart by: check the columns and the label"
+        )));
+    }
     if set.n_classes() >= 2 {
         return Ok(());
     }

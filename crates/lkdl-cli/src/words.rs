@@ -118,6 +118,20 @@ pub fn shown_lines(text: &str) -> String {
     escaped(text, |c| c.is_control() && c != '\n' && c != '\t')
 }
 
+/// A message with its middle left out if it is longer than a person reads: names from files can be
+/// of any length. What is wrong comes first, the fix last.
+pub fn shortened(text: &str) -> String {
+    const START: usize = 700;
+    const END: usize = 300;
+    let count = text.chars().count();
+    if count <= START + END {
+        return text.to_owned();
+    }
+    let start: String = text.chars().take(START).collect();
+    let end: String = text.chars().skip(count - END).collect();
+    format!("{start} … {end}")
+}
+
 fn escaped(text: &str, is_hidden: impl Fn(char) -> bool) -> String {
     // the marks that reverse the direction of what follows
     let reverses = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

@@ -165,6 +165,31 @@ fn a_test_part_that_mentions_fewer_features_is_padded() {
     assert_eq!(lkdl(&["predict", &model, &csv]).code, 3);
 }
 
+/// A pipe gives its bytes once: what looks at the first would lose them.
+#[test]
+#[cfg(unix)]
+fn a_pipe_is_read_whole_once_its_format_is_named() {
+    use std::io::Write;
+    let piped = |words: &[&str], text: &str| -> common::Run {
+        let mut command = common::command(&[&["data", "info", "/dev/stdin"], words].concat());
+        command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+        let sent = child.stdin.take().unwrap().write_all(text.as_bytes());
+        let run = child.wait_with_output().unwrap().into();
+        drop(sent); // nobody reads what is refused
+        run
+    };
+    let text: String = (0..3000).map(|i| format!("{} 1:{i} 2:1\n", i % 2)).collect();
+    let run = piped(&["--format-in", "svm", "--json"], &text);
+    let info: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(info["samples"], 3000, "{run:?}");
+    let run = piped(&[], &text);
+    assert_eq!((run.code, run.stdout.as_str()), (3, ""), "{run:?}");
+    assert!(run.stderr.contains("--format-in"), "{run:?}");
+    let run = lkdl(&["data", "info", "-"]);
+    assert!(run.code == 2 && run.stderr.contains("/dev/stdin"), "{run:?}");
+}
+
 #[test]
 fn one_large_line_is_refused_in_little_memory() {
     let scratch = Scratch::new("bomb");

@@ -99,6 +99,8 @@ fn refusals_come_before_results() {
     refused(&lkdl(&["inspect", &missing, "--atoms", &folder.path("a.jpg")]), 2, &[".png or .svg"]);
     let run = lkdl(&["inspect", &missing, "--atoms", &png, "--html", &png]);
     refused(&run, 2, &["--atoms and --html name the same file"]);
+    let out = folder.path("b.toml");
+    refused(&lkdl(&["tune", "digits", "--out", &out, "--budget", "0"]), 2, &["--budget is 0"]);
     let log = folder.path("t.toml");
     for out in [log.clone(), folder.path("./t.toml")] {
         let run = lkdl(&["tune", "no-such.csv", "--out", &out, "--log", &log]);
@@ -145,6 +147,19 @@ fn samples_that_overflow_are_bad_input_and_named() {
     let words = ["fit", &square, "-o", &out, "--precision", "f32", "--prepare", "none"];
     let run = lkdl(&[&words[..], &["--map", "none", "--sparsity", "2"]].concat());
     assert!(run.code == 3 && run.stderr.contains("scale them"), "{run:?}");
+}
+
+#[test]
+fn samples_that_are_all_the_same_are_nothing_to_learn_from() {
+    let folder = Scratch::new("alike");
+    let out = folder.path("out.safetensors");
+    for row in ["0,0", "5,-1"] {
+        let rows: String = (0..30).map(|i| format!("{row},{}\n", ["x", "y"][i % 2])).collect();
+        let data = folder.write("alike.csv", format!("a,b,label\n{rows}"));
+        for words in [&["fit", &data, "-o", &out][..], &["fit", &data, "--folds", "2"]] {
+            refused(&lkdl(words), 3, &["30 samples, all of them the same"]);
+        }
+    }
 }
 
 #[test]

@@ -56,6 +56,11 @@ impl DataArgument {
             })?;
             return Ok(Self::Named { set, part: Some(part) });
         }
+        if text == "-" {
+            let requirement = "a path or a name; for the standard input say /dev/stdin, and its \
+                               format with --format-in";
+            return Err(DataError::parameter("data", "\"-\"", requirement));
+        }
         let looks_like_path = text.contains(['/', '\\', '.']);
         if looks_like_path || Path::new(text).exists() {
             return Ok(Self::File(text.into()));
@@ -165,6 +170,7 @@ mod tests {
             ("", "one of digits"),
             ("usps:tset", "usps, usps:train or usps:test"),
             ("digits:train", "digits, which has no parts"),
+            ("-", "/dev/stdin"),
             ("ar:train", "ar, which has no parts"),
         ] {
             let message = DataArgument::parse(text).unwrap_err().to_string();

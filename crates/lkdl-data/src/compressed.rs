@@ -86,8 +86,12 @@ pub(crate) fn open_plain(file: &Path) -> Result<(File, u64), DataError> {
     Ok((plain, metadata.len()))
 }
 
-/// The first bytes of a file, decompressed: at most `count` of them.
+/// The first bytes of a file, decompressed: at most `count` of them. None of a pipe, which would not
+/// give them again.
 pub(crate) fn start(file: &Path, count: usize) -> Result<Vec<u8>, DataError> {
+    if file.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
+        return Ok(Vec::new());
+    }
     let mut bytes = Vec::with_capacity(count);
     let read = open(file)?.take(count as u64).read_to_end(&mut bytes);
     read.map_err(|source| DataError::reading(file, source))?;
@@ -124,6 +128,13 @@ pub(crate) fn compression(start: &[u8]) -> Option<Compression> {
     }
 }
 
+/// What the decoder says, without the names of its own types.
+fn damaged(error: &FrameDecoderError) -> io::Error {
+    let text = error.to_string();
+    let words = text.split(": ").next().unwrap_or_default();
+    io::Error::other(format!("damaged Zstandard data ({words})"))
+}
+
 /// Zstandard frames, one after the other, each checked against its checksum if it has one.
 struct ZstdReader<R: BufRead> {
     reader: R,
@@ -148,7 +159,7 @@ impl<R: BufRead> ZstdReader<R> {
                 })) => {
                     io::copy(&mut (&mut self.reader).take(length.into()), &mut io::sink())?;
                 }
-                Err(error) => return Err(io::Error::other(error)),
+                Err(error) => return Err(damaged(&error)),
             }
         }
         Ok(None)
@@ -168,7 +179,7 @@ impl<R: BufRead> Read for ZstdReader<R> {
             while frame.can_collect() == 0 && !frame.is_finished() {
                 frame
                     .decode_blocks(&mut self.reader, BlockDecodingStrategy::UptoBlocks(1))
-                    .map_err(io::Error::other)?;
+                    .map_err(|error| damaged(&error))?;
             }
             let count = frame.read(buffer)?;
             if count > 0 || buffer.is_empty() {
@@ -246,6 +257,20 @@ mod tests {
     use super::*;
 
     const TEXT: &[u8] = b"1 1:0.5\n2 1:0.25\n";
+
+    #[test]
+    fn damage_is_told_in_words() {
+        let mut bytes = Vec::new();
+        let fill = |out: &mut dyn Write| out.write_all(TEXT).map_err(DataError::output);
+        encode(&mut bytes, Some(Compression::Zstd), fill).unwrap();
+        for end in 5..bytes.len() {
+            let mut text = Vec::new();
+            let read = decode(&bytes[..end]).and_then(|mut reader| reader.read_to_end(&mut text));
+            let message = read.unwrap_err().to_string();
+            assert!(message.starts_with("damaged Zstandard data ("), "{message}");
+            assert!(!message.contains(['{', ':']), "{message}");
+        }
+    }
 
     const ALL: [Compression; 3] = [Compression::Gzip, Compression::Bzip2, Compression::Zstd];
 

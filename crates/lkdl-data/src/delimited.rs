@@ -41,7 +41,7 @@ pub(crate) use writer::write;
 
 use crate::compressed;
 use crate::dataset::MAX_ENTRIES;
-use crate::error::DataError;
+use crate::error::{DataError, excerpt};
 use crate::label_column::{check_distinct, label_column};
 use crate::options::ReadOptions;
 use crate::table::{Labels, Table};
@@ -275,10 +275,9 @@ fn is_missing(text: &str) -> bool {
 }
 
 fn fault(cell: &str) -> String {
-    let shown: String = cell.trim().chars().take(40).collect();
-    match shown.as_str() {
+    match cell.trim() {
         "" => "the cell is empty".into(),
-        _ => format!("\"{shown}\" is not a finite number"),
+        cell => format!("{} is not a finite number", excerpt(cell)),
     }
 }
 

@@ -109,6 +109,17 @@ pub enum DataError {
     },
 }
 
+/// Characters of a file's content that a message shows.
+const MAX_SHOWN: usize = 40;
+
+/// What a file holds, in quotes, as far as a message shows it.
+pub(crate) fn excerpt(text: &str) -> String {
+    match text.char_indices().nth(MAX_SHOWN) {
+        Some((end, _)) => format!("\"{}…\"", &text[..end]),
+        None => format!("\"{text}\""),
+    }
+}
+
 fn at_line(line: &Option<usize>) -> String {
     line.map(|line| format!(", line {line}")).unwrap_or_default()
 }
@@ -194,6 +205,14 @@ impl DataError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn content_is_shown_in_part() {
+        assert_eq!(excerpt("nö"), "\"nö\"");
+        let long = excerpt(&"ö".repeat(1000));
+        assert_eq!(long.chars().count(), MAX_SHOWN + 3);
+        assert!(long.ends_with("ö…\""), "{long}");
+    }
 
     #[test]
     fn messages_name_the_place_and_the_fix() {

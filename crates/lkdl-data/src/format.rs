@@ -189,13 +189,14 @@ impl Format {
         match (by_name, by_bytes) {
             (Some(name), Some(bytes)) if contradict(name, bytes) => {
                 let problem = format!("the name says {name}, the first bytes say {bytes}");
-                Err(DataError::format(path, problem, "rename the file, or name its format"))
+                let fix = "rename the file, or name its format (--format-in)";
+                Err(DataError::format(path, problem, fix))
             }
             (Some(format), _) | (None, Some(format)) => Ok(format),
             (None, None) => {
                 let known = Self::ALL.map(Self::name).join(", ");
                 let problem = format!("neither the name nor the first bytes tell which of {known}");
-                Err(DataError::format(path, problem, "name the format"))
+                Err(DataError::format(path, problem, "name the format (--format-in)"))
             }
         }
     }

@@ -12,7 +12,7 @@
 
 use crate::compressed;
 use crate::dataset::{Dataset, MAX_ENTRIES, MAX_SPARSE_GROWTH};
-use crate::error::DataError;
+use crate::error::{DataError, excerpt};
 use crate::labels::{LabelError, index_labels, number};
 use crate::lines::Lines;
 use crate::options::IndexBase;
@@ -164,7 +164,7 @@ fn add_line(line: &str, rows: &mut Rows) -> Result<(), Fault> {
     let Some(label) = words.next() else { return Ok(()) };
     let Some(label) = finite(label) else {
         let fix = "start the line with the class as one number";
-        return Err((format!("\"{label}\" is not a label"), fix));
+        return Err((format!("{} is not a label", excerpt(label)), fix));
     };
     words.next_if(|word| word.starts_with("qid:"));
     let mut last = None;
@@ -189,19 +189,19 @@ fn add_line(line: &str, rows: &mut Rows) -> Result<(), Fault> {
 fn entry(word: &str) -> Result<(u32, f64), Fault> {
     let Some((index, value)) = word.split_once(':') else {
         return Err((
-            format!("\"{word}\" is not index:value"),
+            format!("{} is not index:value", excerpt(word)),
             "write every feature as index:value",
         ));
     };
     let Ok(index) = index.parse::<u32>() else {
         let fix = "write a whole number before the colon";
-        return Err((format!("\"{index}\" is not an index"), fix));
+        return Err((format!("{} is not an index", excerpt(index)), fix));
     };
     match finite(value) {
         Some(value) => Ok((index, value)),
         None => {
             let fix = "replace or drop values that are not finite numbers";
-            Err((format!("\"{value}\" is not a finite number"), fix))
+            Err((format!("{} is not a finite number", excerpt(value)), fix))
         }
     }
 }
@@ -298,6 +298,18 @@ mod tests {
             let error = read_plain(&format!("1 1:1\n{bad}\n1 1:1\n")).unwrap_err();
             assert!(matches!(error, DataError::Format { line: Some(2), .. }), "{error}");
             assert!(error.to_string().contains(fault), "{error}");
+        }
+    }
+
+    /// A binary file is one word of any length.
+    #[test]
+    fn a_message_does_not_repeat_the_file() {
+        let word = "x".repeat(100_000);
+        for text in
+            [word.clone(), format!("1 {word}"), format!("1 {word}:1"), format!("1 1:{word}")]
+        {
+            let message = read_plain(&text).unwrap_err().to_string();
+            assert!(message.contains("xxx…\"") && message.len() < 200, "{}", message.len());
         }
     }
 

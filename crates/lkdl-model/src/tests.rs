@@ -194,7 +194,7 @@ fn a_method_with_a_part_missing_is_an_error_that_says_which() {
             if name == "consistency" {
                 continue; // D-KSVD has none
             }
-            let without = without_tensor(&bytes, name);
+            let without = rewritten(&bytes, |_| {}, |other| other != name);
             let error = from_bytes(&without).unwrap_err();
             assert!(error.to_string().contains(name), "{method} without {name}: {error}");
         }
@@ -222,21 +222,26 @@ fn a_file_of_the_first_version_is_read_and_written_back_as_it_was() {
     assert_eq!(to_bytes(&saved.pipeline, &saved.card).unwrap(), bytes);
 }
 
-/// The file without one of its tensors, and a checksum that fits.
-fn without_tensor(bytes: &[u8], name: &str) -> Vec<u8> {
+/// The file with its metadata changed, with the tensors to keep, and a checksum that fits.
+fn rewritten(
+    bytes: &[u8],
+    change: impl Fn(&mut serde_json::Value),
+    keep: impl Fn(&str) -> bool,
+) -> Vec<u8> {
     let tensors = safetensors::SafeTensors::deserialize(bytes).unwrap();
     let (_, header) = safetensors::SafeTensors::read_metadata(bytes).unwrap();
     let mut entries = header.metadata().clone().unwrap();
     let mut outer: serde_json::Value = serde_json::from_str(&entries["lkdl"]).unwrap();
-    let views: Vec<_> = tensors
-        .names()
-        .into_iter()
-        .filter(|other| *other != name)
-        .map(|name| (name, tensors.tensor(name).unwrap()))
-        .collect();
+    change(&mut outer["model"]);
+    let kept = tensors.names().into_iter().filter(|name| keep(name));
+    let views: Vec<_> = kept.map(|name| (name, tensors.tensor(name).unwrap())).collect();
     outer["checksum"] = crate::tensors::checksum(&outer["model"].to_string(), views.clone()).into();
     entries.insert("lkdl".into(), outer.to_string());
     safetensors::serialize(views, Some(entries)).unwrap()
+}
+
+fn with_metadata(bytes: &[u8], change: impl Fn(&mut serde_json::Value)) -> Vec<u8> {
+    rewritten(bytes, change, |_| true)
 }
 
 #[test]
@@ -247,21 +252,6 @@ fn a_custom_kernel_and_unnamed_classes_are_refused() {
     let model = fitted::<f64>(MapParams::None, "none");
     let unnamed = Card { class_names: vec!["one".into()], ..card() };
     assert!(matches!(to_bytes(&model, &unnamed), Err(ModelError::Unsaveable { .. })));
-}
-
-/// The file with its metadata text changed and its checksum as given, or as it was.
-fn with_metadata(bytes: &[u8], change: impl Fn(&mut serde_json::Value)) -> Vec<u8> {
-    let tensors = safetensors::SafeTensors::deserialize(bytes).unwrap();
-    let (_, header) = safetensors::SafeTensors::read_metadata(bytes).unwrap();
-    let mut entries = header.metadata().clone().unwrap();
-    let mut outer: serde_json::Value = serde_json::from_str(&entries["lkdl"]).unwrap();
-    change(&mut outer["model"]);
-    let views: Vec<_> =
-        tensors.names().iter().map(|name| (*name, tensors.tensor(name).unwrap())).collect();
-    let sum = crate::tensors::checksum(&outer["model"].to_string(), views.clone());
-    outer["checksum"] = sum.into();
-    entries.insert("lkdl".into(), outer.to_string());
-    safetensors::serialize(views, Some(entries)).unwrap()
 }
 
 #[test]

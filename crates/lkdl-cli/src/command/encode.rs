@@ -3,14 +3,14 @@
 use crate::context::Context;
 use crate::data_flags::DATA_HELP;
 use crate::failure::Failure;
-use crate::model_file::{self, ModelAndData};
+use crate::model_file::{self, ModelAndData, in_its_precision};
 use crate::precision::into_precision;
 use crate::words::{counted, shown};
 use clap::Args;
 use faer::Mat;
 use lkdl::prelude::{BatchOmp, Target};
 use lkdl_data::{SparseRows, Table};
-use lkdl_model::{AnyModel, Element, SavedModel};
+use lkdl_model::{Element, SavedModel};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -55,10 +55,7 @@ pub fn run(args: &EncodeArgs, context: &Context) -> Result<(), Failure> {
         return Err(Failure::usage(format!("{file}: {problem}")));
     }
     let (model, table) = args.input.open(Some(&args.output), context)?;
-    let report = match &model {
-        AnyModel::F32(model) => encode(args, model, table, context)?,
-        AnyModel::F64(model) => encode(args, model, table, context)?,
-    };
+    let report = in_its_precision!(&model, model => encode(args, model, table, context)?);
     if context.json {
         return context.print_json(&report);
     }

@@ -3,13 +3,13 @@
 use crate::context::Context;
 use crate::data_flags::DATA_HELP;
 use crate::failure::Failure;
-use crate::model_file::ModelAndData;
+use crate::model_file::{ModelAndData, in_its_precision};
 use crate::precision::into_precision;
 use crate::scores::{ClassScore, Confusion};
 use crate::table::{Align, Table as TextTable};
 use clap::Args;
 use lkdl_data::Table;
-use lkdl_model::{AnyModel, Element, SavedModel};
+use lkdl_model::{Element, SavedModel};
 use serde::Serialize;
 use std::time::Instant;
 
@@ -45,10 +45,7 @@ struct Report {
 /// Evaluates and prints.
 pub fn run(args: &EvaluateArgs, context: &Context) -> Result<(), Failure> {
     let (model, table) = args.input.open(None, context)?;
-    let report = match &model {
-        AnyModel::F32(model) => evaluate(args, model, table)?,
-        AnyModel::F64(model) => evaluate(args, model, table)?,
-    };
+    let report = in_its_precision!(&model, model => evaluate(args, model, table)?);
     if context.json {
         return context.print_json(&report);
     }

@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::data_flags::DATA_HELP;
 use crate::failure::Failure;
-use crate::model_file::ModelAndData;
+use crate::model_file::{ModelAndData, in_its_precision};
 use crate::output;
 use crate::precision::into_precision;
 use crate::words::counted;
@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use faer::Mat;
 use lkdl::prelude::Predictions;
 use lkdl_data::{Format, Table};
-use lkdl_model::{AnyModel, Element, SavedModel};
+use lkdl_model::{Element, SavedModel};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -61,10 +61,8 @@ pub fn run(args: &PredictArgs, context: &Context) -> Result<(), Failure> {
     let shape = args.shape(context)?;
     args.check_json(shape, context)?;
     let (model, table) = args.input.open(args.output.as_deref(), context)?;
-    let (predictions, names) = match &model {
-        AnyModel::F32(model) => (predict(model, table)?, &model.card.class_names),
-        AnyModel::F64(model) => (predict(model, table)?, &model.card.class_names),
-    };
+    let (predictions, names) =
+        in_its_precision!(&model, model => (predict(model, table)?, &model.card.class_names));
     if predictions.n_zero_samples > 0 {
         let samples = counted(predictions.n_zero_samples, "sample");
         context.warn(format!("zero after preparation, and given the first class: {samples}"));

@@ -3,13 +3,13 @@
 use crate::context::Context;
 use crate::data_flags::DATA_HELP;
 use crate::failure::Failure;
-use crate::model_file::{self, ModelAndData};
+use crate::model_file::{self, ModelAndData, in_its_precision};
 use crate::precision::into_precision;
 use crate::words::counted;
 use clap::Args;
 use faer::Mat;
 use lkdl_data::{Format, Table};
-use lkdl_model::{AnyModel, Element, SavedModel};
+use lkdl_model::{Element, SavedModel};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -46,10 +46,7 @@ pub fn run(args: &TransformArgs, context: &Context) -> Result<(), Failure> {
     }
     let (model, table) = args.input.open(Some(&args.output), context)?;
     let Table { name, samples, labels, .. } = table;
-    let samples = match &model {
-        AnyModel::F32(model) => transform(model, samples)?,
-        AnyModel::F64(model) => transform(model, samples)?,
-    };
+    let samples = in_its_precision!(&model, model => transform(model, samples)?);
     let (rank, n_samples) = (samples.nrows(), samples.ncols());
     let mut table = Table::new(name, samples, labels)?;
     if Format::from_name(&args.output) == Some(Format::Npy) && table.labels.take().is_some() {

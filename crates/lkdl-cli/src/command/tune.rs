@@ -76,6 +76,9 @@ pub fn run(args: TuneArgs, context: &Context) -> Result<(), Failure> {
         let message = format!("--log and --out are both {}; choose two", log_path.display());
         return Err(Failure::usage(message));
     }
+    if args.budget == 0 {
+        return Err(Failure::usage("--budget is 0, but must be at least 1, a trial"));
+    }
     let precision = method_flags(&args.fixed.0)?.precision;
     let table = args.data.table(context)?;
     let key = Key { data: table.checksum(), folds: args.folds, seed: context.seed };

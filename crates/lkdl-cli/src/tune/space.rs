@@ -168,7 +168,7 @@ impl Space {
         let find = |name: &String| {
             KERNELS.into_iter().find(|known| known == name).ok_or_else(|| {
                 let known = KERNELS.join(", ");
-                Failure::usage(format!("kernel is \"{name}\", but must be one of {known}"))
+                Failure::usage(format!("--kernels has \"{name}\", but must be one of {known}"))
             })
         };
         let said = method_flags(&fixed)?;
