@@ -3,12 +3,10 @@
 from pathlib import Path
 
 import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
-from bars import bar_of  # noqa: E402
-from race import OURS  # noqa: E402
-from records import Result  # noqa: E402
+from bars import bar_of
+from matplotlib.figure import Figure
+from race import OURS
+from records import Result
 
 AHEAD, BEHIND, AIM = "#2a6f97", "#c05746", "#222222"
 
@@ -19,12 +17,17 @@ def draw(results: list[Result], path: Path) -> None:
         (result, peer) for result in results for peer in result.scores if not peer.startswith(OURS)
     ]
     with matplotlib.rc_context({"svg.hashsalt": "lkdl", "svg.fonttype": "none", "font.size": 9}):
-        figure, axes = plt.subplots(figsize=(8, 0.6 + 0.26 * len(bars)), layout="constrained")
+        figure = Figure(figsize=(8, 0.6 + 0.26 * len(bars)), layout="constrained")
+        axes = figure.add_subplot()
         for row, (result, peer) in enumerate(bars):
             bar, times = bar_of(result.race, result.case, result.precision), result.times(peer)
             axes.barh(row, times - 1, left=1, height=0.7, color=AHEAD if times >= 1 else BEHIND)
             axes.annotate(
-                f"{times:.3g}×", (max(times, 1), row), (4, 0), textcoords="offset points", va="center"
+                f"{times:.3g}×",
+                (max(times, 1), row),
+                (4, 0),
+                textcoords="offset points",
+                va="center",
             )
             if peer == bar.peer and bar.times != 1:
                 axes.plot([bar.times] * 2, [row - 0.42, row + 0.42], color=AIM, linewidth=1.5)
@@ -36,7 +39,6 @@ def draw(results: list[Result], path: Path) -> None:
         axes.set_xlabel("times faster than the peer (black mark: the aim)")
         axes.spines[["top", "right"]].set_visible(False)
         figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None, dpi=110)
-        plt.close(figure)
 
 
 def label(result: Result, peer: str) -> str:

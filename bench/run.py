@@ -10,8 +10,9 @@ import sys
 import warnings
 from pathlib import Path
 
-import threads  # noqa: F401  (before anything that loads a linear algebra library)
+import threads  # noqa: F401  before anything that loads a linear algebra library
 
+# isort: split
 import chart
 import records
 import setup_report
@@ -63,7 +64,9 @@ def without_data(case: Case) -> Case:
 
 
 def report(results, disagreements: list[str]) -> str:
-    agreement = "All results that had to agree do." if not disagreements else "\n".join(disagreements)
+    agreement = (
+        "All results that had to agree do." if not disagreements else "\n".join(disagreements)
+    )
     parts = [
         "# Summary",
         summary.tables(results),

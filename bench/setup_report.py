@@ -34,10 +34,13 @@ def text(cases: list[Case], command: str) -> str:
     revision = subprocess.run(
         ["git", "describe", "--always", "--dirty", "--abbrev=12"],
         capture_output=True,
+        check=False,  # there may be no repository
         text=True,
         cwd=Path(__file__).parent,
     ).stdout.strip()
-    pools = sorted({f"{p['internal_api']} {p['version']}: {p['num_threads']}" for p in threadpool_info()})
+    pools = sorted(
+        {f"{p['internal_api']} {p['version']}: {p['num_threads']}" for p in threadpool_info()}
+    )
     lines = [
         "# Setup",
         "",

@@ -1,8 +1,8 @@
 """Tables of the races, from the files that `make bench-peers` wrote; needs nothing but Python.
 
-    python bench/summary.py [results/<date>-<machine>]        prints them
-    python bench/summary.py --update README.md [results/…]    writes them between the README's marks
-    python bench/summary.py --check README.md                 fails where the README says otherwise
+python bench/summary.py [results/<date>-<machine>]        prints them
+python bench/summary.py --update README.md [results/…]    writes them between the README's marks
+python bench/summary.py --check README.md                 fails where the README says otherwise
 """
 
 import argparse
@@ -150,7 +150,9 @@ def main() -> None:
     if options.check:
         found, directory = marked(options.check.read_text())
         if found != block(directory):
-            sys.exit(f"{options.check} does not say what {directory}/raw.csv does: run with --update")
+            sys.exit(
+                f"{options.check} does not say what {directory}/raw.csv does: run with --update"
+            )
     elif options.update:
         text = options.update.read_text()
         found, _ = marked(text)

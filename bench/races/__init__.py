@@ -2,4 +2,9 @@
 
 from . import classify, ksvd, nystroem, omp
 
-RACES = {"omp": omp.cases, "ksvd": ksvd.cases, "nystroem": nystroem.cases, "classify": classify.cases}
+RACES = {
+    "omp": omp.cases,
+    "ksvd": ksvd.cases,
+    "nystroem": nystroem.cases,
+    "classify": classify.cases,
+}

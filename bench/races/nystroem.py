@@ -66,7 +66,9 @@ def case(split: Split, precision: str) -> Case:
         name=f"{split.name} p={p} N={n} c={n_landmarks}",
         precision=precision,
         contestants=[
-            Contestant(OURS, {"fit+transform": with_their_landmarks}, note="landmarks of scikit-learn"),
+            Contestant(
+                OURS, {"fit+transform": with_their_landmarks}, note="landmarks of scikit-learn"
+            ),
             Contestant("scikit-learn", {"fit+transform": peer}),
             Contestant("lkdl, own landmarks", {"fit+transform": with_our_landmarks}),
         ],

@@ -55,7 +55,8 @@ def atoms(
     Examples
     --------
     >>> import numpy as np
-    >>> ax = lkdl.plot.atoms(np.eye(16), n_columns=4)
+    >>> from lkdl import plot
+    >>> ax = plot.atoms(np.eye(16), n_columns=4)
     >>> ax.images[0].get_array().shape
     (21, 21)
     """
@@ -97,7 +98,9 @@ def codes_by_class(
     codes = codes.toarray() if hasattr(codes, "toarray") else codes
     Gamma, y = np.abs(_matrix(codes, "codes")), np.asarray(y)
     if y.shape != (len(Gamma),):
-        raise ValueError(f"y has shape {y.shape}, but must be one class per sample: ({len(Gamma)},)")
+        raise ValueError(
+            f"y has shape {y.shape}, but must be one class per sample: ({len(Gamma)},)"
+        )
     classes = np.unique(y)
     usage = np.stack([Gamma[y == label].mean(axis=0) for label in classes])
 
@@ -107,7 +110,9 @@ def codes_by_class(
     if atom_classes is not None:
         of_atom = np.asarray(atom_classes)
         if of_atom.shape != (usage.shape[1],):
-            problem = f"atom_classes has shape {of_atom.shape}, but there are {usage.shape[1]} atoms"
+            problem = (
+                f"atom_classes has shape {of_atom.shape}, but there are {usage.shape[1]} atoms"
+            )
             raise ValueError(problem)
         for j in np.flatnonzero(of_atom[1:] != of_atom[:-1]):
             ax.axvline(j + 0.5, color="#888888", linewidth=0.6)
@@ -180,7 +185,8 @@ def error_against_landmarks(
 
     Examples
     --------
-    >>> ax = lkdl.plot.error_against_landmarks({"uniform": {10: [0.5, 0.54], 20: [0.3, 0.33]}})
+    >>> from lkdl import plot
+    >>> ax = plot.error_against_landmarks({"uniform": {10: [0.5, 0.54], 20: [0.3, 0.33]}})
     >>> [round(y, 3) for y in ax.lines[0].get_ydata()]
     [0.52, 0.315]
     """
@@ -195,7 +201,9 @@ def error_against_landmarks(
         (line,) = ax.plot(counts, mean, marker="o", markersize=3, label=name)
         if spread.any():
             colour = line.get_color()
-            ax.fill_between(counts, mean - spread, mean + spread, alpha=0.2, color=colour, linewidth=0)
+            ax.fill_between(
+                counts, mean - spread, mean + spread, alpha=0.2, color=colour, linewidth=0
+            )
     ax.set(xlabel="landmarks, c", ylabel="approximation error", ylim=(0, None))
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False)
@@ -229,7 +237,9 @@ def _image_shape(shape: tuple[int, int] | None, n_features: int) -> tuple[int, i
     if shape is None:
         side = math.isqrt(n_features)
         if side * side != n_features:
-            problem = f"atoms have {n_features} features, which is no square: give shape=(rows, columns)"
+            problem = (
+                f"atoms have {n_features} features, which is no square: give shape=(rows, columns)"
+            )
             raise ValueError(problem)
         return side, side
     if shape[0] * shape[1] != n_features:

@@ -7,10 +7,9 @@ import pytest
 from scipy import sparse
 
 matplotlib = pytest.importorskip("matplotlib")
+plot = pytest.importorskip("lkdl.plot")
 matplotlib.use("Agg")
-
-from lkdl import plot  # noqa: E402
-from matplotlib import pyplot  # noqa: E402
+pyplot = pytest.importorskip("matplotlib.pyplot")
 
 
 @pytest.fixture(autouse=True)
@@ -99,7 +98,9 @@ def test_residuals_that_are_not_of_one_sample_are_refused(arguments, problem):
 
 
 def test_error_curves_have_a_band_where_there_are_seeds():
-    ax = plot.error_against_landmarks({"uniform": {20: [0.3, 0.5], 10: [0.6, 0.8]}, "greedy": {10: 0.1}})
+    ax = plot.error_against_landmarks(
+        {"uniform": {20: [0.3, 0.5], 10: [0.6, 0.8]}, "greedy": {10: 0.1}}
+    )
     np.testing.assert_allclose(ax.lines[0].get_xydata(), [[10, 0.7], [20, 0.4]])
     assert len(ax.collections) == 1
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["uniform", "greedy"]
