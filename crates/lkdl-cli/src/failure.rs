@@ -16,6 +16,7 @@ use crate::config::Arguments;
 use crate::words;
 use lkdl::LkdlError;
 use lkdl_data::DataError;
+use lkdl_recipe::RecipeError;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -166,6 +167,15 @@ impl From<LkdlError> for Failure {
             _ => Kind::Run,
         };
         Self::new(kind, words::of_error(&error))
+    }
+}
+
+impl From<RecipeError> for Failure {
+    fn from(error: RecipeError) -> Self {
+        match error {
+            RecipeError::Engine(error) => error.into(),
+            other => Self::usage(other.spelled(&|option| format!("--{option}"))),
+        }
     }
 }
 

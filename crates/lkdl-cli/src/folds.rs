@@ -45,7 +45,7 @@ impl<'a> Folds<'a> {
 
     /// The accuracy of every fold; `bar` moves one step with each.
     pub fn accuracies(&self, flags: &MethodFlags, bar: &ProgressBar) -> Result<Vec<f64>, Failure> {
-        if flags.is_precomputed() {
+        if flags.wishes().is_precomputed() {
             return Err(Failure::usage(
                 "folds of a precomputed kernel would need its rows split too; split it yourself",
             ));
@@ -61,11 +61,12 @@ impl<'a> Folds<'a> {
         flags: &MethodFlags,
         bar: &ProgressBar,
     ) -> Result<Vec<f64>, Failure> {
+        let wishes = flags.wishes();
         let fold = |split: &Split| {
             let (train, test) = (self.set.subset(&split.train)?, self.set.subset(&split.test)?);
             let (labels, truth) = (indices(&train), indices(&test));
             let samples = into_precision::<T>(train.samples);
-            let recipe = flags.recipe(samples.as_ref(), &labels, self.seed)?;
+            let recipe = wishes.recipe(samples.as_ref(), &labels, self.seed)?;
             let model = recipe.params.fit(samples.as_ref(), &labels)?;
             let test = into_precision::<T>(test.samples);
             let accuracy = model.predict(test.as_ref())?.accuracy(&truth)?;

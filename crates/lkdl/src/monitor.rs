@@ -16,6 +16,13 @@ pub trait Monitor: Sync {
         let _ = steps;
     }
 
+    /// One step of the stage is done: an iteration of the learner of class `class`, which left this
+    /// relative error.
+    fn iterated(&self, class: usize, error: f64) {
+        let _ = (class, error);
+        self.advance(1);
+    }
+
     /// Whether the fit shall stop, with [`LkdlError::Cancelled`]. Asked between stages and between
     /// iterations of every learner.
     fn cancelled(&self) -> bool {

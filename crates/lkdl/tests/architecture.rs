@@ -171,7 +171,13 @@ fn repository() -> PathBuf {
 }
 
 fn sources() -> Vec<Source> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let found = sources_of("lkdl");
+    assert!(found.len() > 40, "only {} sources found", found.len());
+    found
+}
+
+fn sources_of(name: &str) -> Vec<Source> {
+    let root = repository().join("crates").join(name).join("src");
     let (mut found, mut folders) = (Vec::new(), vec![root.clone()]);
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
@@ -185,7 +191,6 @@ fn sources() -> Vec<Source> {
         }
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));
-    assert!(found.len() > 40, "only {} sources found", found.len());
     found
 }
 
@@ -266,6 +271,18 @@ fn the_library_computes_and_does_nothing_else() {
     for source in sources() {
         let code = source.library_code();
         for word in FORBIDDEN {
+            assert!(!code.contains(word), "{}: {word}", source.path.display());
+        }
+    }
+}
+
+#[test]
+fn the_recipe_decides_and_does_nothing_else() {
+    let sources = sources_of("lkdl-recipe");
+    assert!(sources.len() > 8, "only {} sources found", sources.len());
+    for source in sources {
+        let code = source.library_code();
+        for word in FORBIDDEN.into_iter().chain(["clap"]) {
             assert!(!code.contains(word), "{}: {word}", source.path.display());
         }
     }

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::data_flags::{DATA_HELP, DataFlags};
 use crate::failure::Failure;
 use crate::folds::{Folds, check_classes, indices};
-use crate::method::{MethodFlags, Precision, Recipe, class_sizes};
+use crate::method::{MethodFlags, Precision};
 use crate::model_file;
 use crate::output;
 use crate::precision::into_precision;
@@ -16,6 +16,7 @@ use faer::MatRef;
 use lkdl::{FeatureMap, LkdlError, MemoryPlan, StageMemory};
 use lkdl_data::Dataset;
 use lkdl_model::{Card, Classifier, DataRecord, Element, Pipeline};
+use lkdl_recipe::{Recipe, class_sizes};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -101,7 +102,7 @@ pub fn run(args: &FitArgs, context: &Context) -> Result<(), Failure> {
     let checksum = table.checksum();
     let data = table.into_dataset()?;
     check_classes(&data)?;
-    args.method.check_for(data.samples.as_ref())?;
+    args.method.wishes().check_for(data.samples.as_ref())?;
     let record = DataRecord {
         name: args.data.data.to_string(),
         checksum,
@@ -135,16 +136,17 @@ fn fit<T: Element>(
     let class_names = data.class_names;
     let samples = into_precision::<T>(data.samples);
     let start = Instant::now();
-    let recipe = args.method.recipe(samples.as_ref(), &labels, context.seed)?;
-    if let Some(chosen) = &recipe.chosen {
-        say(context, "choose", &seconds(start.elapsed().as_secs_f64()), chosen.clone())?;
+    let recipe = args.method.wishes().recipe(samples.as_ref(), &labels, context.seed)?;
+    let choice = choice(&recipe);
+    if let Some(choice) = &choice {
+        say(context, "choose", &seconds(start.elapsed().as_secs_f64()), choice.clone())?;
     }
     let mut report = Report {
         data: record,
         n_features: samples.nrows(),
         class_names,
         settings: recipe.settings.clone(),
-        choice: recipe.chosen.clone(),
+        choice,
         folds,
         model: None,
     };
@@ -153,6 +155,14 @@ fn fit<T: Element>(
             Some(fit_and_save(recipe, samples.as_ref(), &labels, output, &report, context)?);
     }
     if context.json { context.print_json(&report) } else { Ok(()) }
+}
+
+/// What held-out samples decided, in words.
+fn choice<T: Element>(recipe: &Recipe<T>) -> Option<String> {
+    let setting = |flag: &str| recipe.settings.get(flag).map_or("", String::as_str);
+    recipe.verdict.as_ref().map(|verdict| {
+        format!("--map {} --sparsity {}: {verdict}", setting("map"), setting("sparsity"))
+    })
 }
 
 fn fit_and_save<T: Element>(

@@ -1,22 +1,25 @@
 //! The flags that describe a method, shared by every command that trains one.
 
-use super::own::OwnFlags;
-use super::values::{Bytes, Count, Width, indefinite, landmarks, variant};
+use super::named::by_name;
 use clap::{Args, ValueEnum};
 use lkdl::map::{Indefinite, Variant};
 use lkdl::prepare::PrepareParams;
 use lkdl::sampling::{LandmarkCount, Sampler};
+use lkdl_recipe::{
+    Bytes, Count, KernelName, KernelWishes, MapName, Method, OwnWishes, RuleName, Width, Wishes,
+    indefinite, landmarks, variant,
+};
 
 /// How a model is learned; what is not said is chosen from the data.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Method")]
 pub struct MethodFlags {
     /// What is learned from virtual samples, or from the samples themselves with --map none
-    #[arg(long, value_enum, default_value_t = Method::Ksvd)]
+    #[arg(long, value_parser = by_name::<Method>(), default_value = "ksvd")]
     pub method: Method,
     /// How samples become virtual samples; `none` gives the linear method [default: nystroem, or
     /// none if held-out samples are clearly for it]
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = by_name::<MapName>())]
     pub map: Option<MapName>,
     /// What is done to every sample first: center, l2, standardize, joined by commas, or none
     /// [default: center,l2 for signals, standardize for measurements]
@@ -61,7 +64,7 @@ pub struct MethodFlags {
 pub struct KernelFlags {
     /// The kernel [default: polynomial for images, spectra and other signals (16 features or more
     /// of one unit), gaussian for measurements]
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = by_name::<KernelName>())]
     pub kernel: Option<KernelName>,
     /// Degree of the polynomial kernel [default: 2]
     #[arg(long, value_name = "D")]
@@ -100,112 +103,105 @@ pub struct KernelFlags {
     pub indefinite: Option<Indefinite>,
 }
 
-impl KernelFlags {
-    /// Flags beside `--kernel`, and whether they were given.
-    pub fn given(&self) -> [(&'static str, bool); 11] {
-        [
-            ("degree", self.degree.is_some()),
-            ("offset", self.offset.is_some()),
-            ("sigma", self.sigma.is_some()),
-            ("rate", self.rate.is_some()),
-            ("normalized", self.normalized),
-            ("sampler", self.sampler.is_some()),
-            ("landmarks", self.landmarks.is_some()),
-            ("rank", self.rank.is_some()),
-            ("variant", self.variant.is_some()),
-            ("centered", self.centered),
-            ("indefinite", self.indefinite.is_some()),
-        ]
-    }
+/// Weights and rules of single methods.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Single methods")]
+pub struct OwnFlags {
+    /// Weight of label consistency, its square root (lc-ksvd1, lc-ksvd2); 0 leaves it out [default:
+    /// 0.033, for unit samples]
+    #[arg(long, value_name = "X")]
+    pub sqrt_alpha: Option<f64>,
+    /// Weight of the linear classifier, its square root (lc-ksvd2, d-ksvd); 0 leaves it out [default:
+    /// 0.011, for unit samples]
+    #[arg(long, value_name = "X")]
+    pub sqrt_beta: Option<f64>,
+    /// Weight of the codes' l1 norm (fddl, fddl-simplified) [default: 0.1]
+    #[arg(long, value_name = "X")]
+    pub lambda1: Option<f64>,
+    /// Weight of the codes' scatters (fddl, fddl-simplified) [default: 0.001]
+    #[arg(long, value_name = "X")]
+    pub lambda2: Option<f64>,
+    /// How fddl decides: by a code over each class, or one over all [default: local]
+    #[arg(long, value_parser = by_name::<RuleName>())]
+    pub rule: Option<RuleName>,
+    /// Code by the lasso, its penalty as a share of the largest correlation, not by OMP (src,
+    /// kernel-src)
+    #[arg(long, value_name = "SHARE")]
+    pub lasso: Option<f64>,
+    /// Do as the published program does where it departs from the paper (kernel-ksvd, lc-ksvd1,
+    /// lc-ksvd2, d-ksvd, fddl-simplified)
+    #[arg(long)]
+    pub compat: bool,
+}
 
-    /// Whether anything was said about the kernel or its approximation.
-    pub fn says_anything(&self) -> bool {
-        self.kernel.is_some() || self.given().iter().any(|(_, given)| *given)
+impl MethodFlags {
+    /// The flags as the recipe takes them; a budget that was not said is the machine's.
+    pub fn wishes(&self) -> Wishes {
+        Wishes {
+            method: self.method,
+            map: self.map,
+            prepare: self.prepare.clone(),
+            atoms: self.atoms.exact(),
+            sparsity: self.sparsity.exact(),
+            learning_sparsity: self.learning_sparsity,
+            iters: self.iters,
+            tol: self.tol,
+            exact_update: self.exact_update,
+            memory: self.memory.map(|bytes| bytes.0).or_else(usual_budget),
+            kernel: KernelWishes::from(&self.kernel),
+            own: OwnWishes::from(&self.own),
+        }
     }
+}
+
+impl From<&KernelFlags> for KernelWishes {
+    fn from(flags: &KernelFlags) -> Self {
+        Self {
+            kernel: flags.kernel,
+            custom: None,
+            degree: flags.degree,
+            offset: flags.offset,
+            sigma: flags.sigma,
+            rate: flags.rate,
+            normalized: flags.normalized,
+            sampler: flags.sampler.clone(),
+            landmarks: flags.landmarks,
+            rank: flags.rank,
+            variant: flags.variant,
+            centered: flags.centered,
+            indefinite: flags.indefinite,
+        }
+    }
+}
+
+impl From<&OwnFlags> for OwnWishes {
+    fn from(flags: &OwnFlags) -> Self {
+        Self {
+            sqrt_alpha: flags.sqrt_alpha,
+            sqrt_beta: flags.sqrt_beta,
+            lambda1: flags.lambda1,
+            lambda2: flags.lambda2,
+            rule: flags.rule,
+            lasso: flags.lasso,
+            compat: flags.compat,
+        }
+    }
+}
+
+/// The largest power of two that is at most half the machine's memory, where the system tells. Not
+/// what is free at the moment: a budget can change which landmarks are chosen, and the same command
+/// must give the same model.
+fn usual_budget() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kib: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+    (kib / 2).checked_ilog2().map(|log| 1024 << log)
 }
 
 fn sampler() -> impl clap::builder::TypedValueParser<Value = Sampler> {
     use clap::builder::TypedValueParser;
     clap::builder::PossibleValuesParser::new(Sampler::names())
         .try_map(|name: String| name.parse::<Sampler>())
-}
-
-/// What is learned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Method {
-    /// A dictionary for each class by K-SVD, one atom at a time
-    Ksvd,
-    /// A dictionary for each class by the method of optimal directions, all atoms at once
-    Mod,
-    /// LC-KSVD1: one dictionary whose codes are alike within a class
-    LcKsvd1,
-    /// LC-KSVD2: and tell the classes apart linearly
-    LcKsvd2,
-    /// D-KSVD: one dictionary whose codes tell the classes apart linearly
-    DKsvd,
-    /// FDDL: dictionaries of all classes, told apart by residuals and codes
-    Fddl,
-    /// FDDL class by class, the form behind the published numbers
-    FddlSimplified,
-    /// SRC: a sample is represented by all training samples
-    Src,
-    /// Kernel K-SVD for each class, exactly (no map; n^2 memory per class)
-    KernelKsvd,
-    /// Kernel MOD for each class, exactly (no map; n^2 memory per class)
-    KernelMod,
-    /// SRC in the kernel's space, exactly (no map; N^2 memory)
-    KernelSrc,
-}
-
-impl Method {
-    /// Whether it works in the kernel's own space, so that there is nothing to map.
-    pub fn is_exact(self) -> bool {
-        matches!(self, Self::KernelKsvd | Self::KernelMod | Self::KernelSrc)
-    }
-
-    /// Whether it learns a dictionary for each class by a linear learner.
-    pub fn has_class_dictionaries(self) -> bool {
-        matches!(self, Self::Ksvd | Self::Mod)
-    }
-}
-
-/// A map.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum MapName {
-    /// Nyström: any kernel, from landmarks
-    Nystroem,
-    /// Random Fourier features of the Gaussian kernel
-    #[value(alias = "rff")]
-    Fourier,
-    /// Fastfood features of the Gaussian kernel
-    Fastfood,
-    /// No map: the linear method on the samples themselves
-    None,
-}
-
-/// A kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum KernelName {
-    /// x'y
-    Linear,
-    /// (x'y + offset)^degree
-    Polynomial,
-    /// exp(-|x-y|^2 / (2 sigma^2))
-    Gaussian,
-    /// exp(-|x-y| / sigma)
-    Exponential,
-    /// exp(-rate |x-y|_1)
-    Laplacian,
-    /// x'y / (|x| |y|)
-    Cosine,
-    /// tanh(rate x'y + offset)
-    Sigmoid,
-    /// exp(-rate chi2(x, y)), for values >= 0
-    Chi2,
-    /// sum of 2xy / (x+y), for values >= 0
-    Chi2Additive,
-    /// The samples are rows of a kernel matrix
-    Precomputed,
 }
 
 /// The type of the arithmetic.
@@ -215,4 +211,58 @@ pub enum Precision {
     F32,
     /// Double
     F64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{Arg, Command, FromArgMatches};
+
+    fn parser() -> Command {
+        MethodFlags::augment_args(Command::new("fit").no_binary_name(true))
+    }
+
+    /// A value that differs from the usual one, for every flag.
+    fn value(arg: &Arg) -> String {
+        let named = |name: &str| match name {
+            "method" => "lc-ksvd2",
+            "map" => "fourier",
+            "prepare" => "l2",
+            "kernel" => "laplacian",
+            "sampler" => "uniform",
+            "variant" => "optimal",
+            "indefinite" => "flip",
+            "rule" => "global",
+            "landmarks" => "20%",
+            "memory" => "123",
+            "precision" => "f32",
+            _ => "3",
+        };
+        named(arg.get_long().unwrap_or_default()).to_string()
+    }
+
+    #[test]
+    fn every_flag_reaches_the_recipe_under_its_own_name() {
+        for arg in parser().get_arguments() {
+            let flag = arg.get_long().unwrap();
+            if flag == "precision" {
+                continue; // a type, not a wish
+            }
+            let takes_value = arg.get_action().takes_values();
+            let text = if takes_value { value(arg) } else { "true".into() };
+            let word = if takes_value { format!("--{flag}={text}") } else { format!("--{flag}") };
+            let mut words = vec![word.as_str()];
+            let mut settings = vec![(flag, text.as_str())];
+            if flag != "memory" {
+                words.push("--memory=1"); // or it would be this machine's
+                settings.push(("memory", "1"));
+            }
+            let matches = parser().try_get_matches_from(words).unwrap();
+            let wishes = MethodFlags::from_arg_matches(&matches).unwrap().wishes();
+            let expected = Wishes::from_settings(settings).unwrap();
+            assert_eq!(format!("{wishes:?}"), format!("{expected:?}"), "{word}");
+            let usual = Wishes { memory: Some(1), ..Wishes::default() };
+            assert_ne!(format!("{wishes:?}"), format!("{usual:?}"), "{word}");
+        }
+    }
 }

@@ -7,12 +7,8 @@
 
 use super::fixed::method_flags;
 use crate::failure::Failure;
-use crate::method::{Chosen, KernelName, MapName, Method};
-use clap::ValueEnum;
-use std::collections::BTreeMap;
-
-/// Flags of `fit`, without dashes, and their values.
-pub type Settings = BTreeMap<String, String>;
+pub use lkdl_recipe::Settings; // flags of `fit`, without dashes, and their values
+use lkdl_recipe::{Chosen, KernelName, MapName, Method, Named};
 
 /// Landmarks, rank, atoms per class and sparsity where the search starts, data permitting. Sound on
 /// sets of digits, and quick.
@@ -187,7 +183,8 @@ impl Space {
         };
         names.dedup();
         let mut choices: Vec<Choice> = names.into_iter().flat_map(Choice::coarse).collect();
-        let is_open = said.map.is_none() && kernels.is_empty() && !said.kernel.says_anything();
+        let is_open =
+            said.map.is_none() && kernels.is_empty() && !said.wishes().kernel.says_anything();
         if map == MapName::None || is_open {
             choices.push(Choice::NoMap);
         }
@@ -202,7 +199,7 @@ impl Space {
 
     /// What flags depend on, for a choice.
     fn chosen(&self, choice: Choice) -> Chosen {
-        let kernel = choice.name().and_then(|name| KernelName::from_str(name, false).ok());
+        let kernel = choice.name().and_then(|name| KernelName::named(name));
         let map = if choice == Choice::NoMap { MapName::None } else { self.map };
         Chosen { method: self.method, map, kernel, kernel_is_said: true }
     }

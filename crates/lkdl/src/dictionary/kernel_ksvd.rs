@@ -203,7 +203,7 @@ impl<T: Real> KernelKsvdParams<T> {
             if self.update != KernelUpdate::Reference {
                 state.refresh(); // a frozen sweep has just done it
             }
-            monitor.advance(1);
+            monitor.iterated(class, errors.last().copied().unwrap_or(1.0));
             if let Some(stop) = stop {
                 break stop;
             }

@@ -104,7 +104,7 @@ impl<T: Real> KernelLearner<T> for KernelModParams<T> {
                 }
             }
             n_replaced += state.n_replaced;
-            monitor.advance(1);
+            monitor.iterated(class, errors.last().copied().unwrap_or(1.0));
             if let Some(stop) = Stop::reached(&errors, self.tol, self.max_iters) {
                 break stop;
             }

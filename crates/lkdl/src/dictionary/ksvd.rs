@@ -152,7 +152,7 @@ impl<T: Real> KsvdParams<T> {
                 state.clean(self.cleaning);
             }
             n_replaced += state.n_replaced;
-            monitor.advance(1);
+            monitor.iterated(class, errors.last().copied().unwrap_or(1.0));
             if let Some(stop) = stop {
                 break stop;
             }

@@ -87,7 +87,7 @@ impl<T: Real> Learner<T> for ModParams<T> {
             let E = residuals(X, &D, &codes);
             errors.push((frobenius_sq(columns_of(&E)) / sq_norm).sqrt());
             n_replaced += replace_unused(X, &mut D, &E, &used);
-            monitor.advance(1);
+            monitor.iterated(class, errors.last().copied().unwrap_or(1.0));
             if let Some(stop) = Stop::reached(&errors, self.tol, self.max_iters) {
                 break stop;
             }

@@ -175,13 +175,25 @@ pub(crate) fn encode_products<T: Real>(
     sq_norms: &[f64],
     sparsity: usize,
 ) -> Encoded<T> {
-    let (m, gram) = (G.ncols(), &PaddedGram::new(G));
-    let limits = Limits { max_atoms: sparsity.min(m), sq_error: None };
+    let limits = Limits { max_atoms: sparsity.min(G.ncols()), sq_error: None };
+    encode_given(&PaddedGram::new(G), &[], alpha, limits, |range| SqNorms(&sq_norms[range]))
+}
+
+/// Codes of signals whose α is given, column by column, for unit atoms; `norms` are those that codes
+/// are divided by, none if all are 1.
+pub(super) fn encode_given<T: Real, S: Signals>(
+    gram: &PaddedGram<T>,
+    norms: &[f64],
+    alpha: Columns<'_, T>,
+    limits: Limits,
+    signals: impl Fn(Range<usize>) -> S + Sync,
+) -> Encoded<T> {
+    let m = alpha.nrows();
     let scratch = || Scratch::new(m, limits.max_atoms);
     let blocks = map_blocks_with(alpha.ncols(), BLOCK, scratch, |scratch, range| {
         scratch.take_products(subcols(alpha, range.clone()));
-        let (n, signals) = (range.len(), SqNorms(&sq_norms[range]));
-        Arch::new().dispatch(EncodeBlock { gram, norms: &[], n, signals, scratch, limits })
+        let (n, signals) = (range.len(), signals(range));
+        Arch::new().dispatch(EncodeBlock { gram, norms, n, signals, scratch, limits })
     });
     Encoded::join(m, blocks)
 }

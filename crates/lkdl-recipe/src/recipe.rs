@@ -1,16 +1,17 @@
-//! From flags and data to the engine's parameters: what the user left open is chosen here, by
+//! From wishes and data to the engine's parameters: what the caller left open is chosen here, by
 //! rules that look at the data once, and written down so that a model can say what it was made
 //! with.
 
-use super::applies::Chosen;
-use super::flags::{KernelName, MapName, Method, MethodFlags};
-use super::held_out;
-use super::kind::{Kind, thinned};
-use super::own::Common;
-use super::settings::{Resolved, Settings, Sizes, settings};
-use super::trainer::Trainer;
-use super::values::{Count, Width};
-use crate::failure::Failure;
+use crate::applies::Chosen;
+use crate::error::RecipeError;
+use crate::held_out::{self, Verdict};
+use crate::kind::{Kind, thinned};
+use crate::methods::Common;
+use crate::names::{KernelName, MapName, Method};
+use crate::settings::{Resolved, Settings, Sizes, settings};
+use crate::trainer::Trainer;
+use crate::values::{Count, Width};
+use crate::wishes::Wishes;
 use faer::MatRef;
 use lkdl::map::fastfood::FastfoodParams;
 use lkdl::map::fourier::FourierParams;
@@ -24,7 +25,7 @@ const SMALL_CLASS: usize = 50;
 /// Output dimension of random features when none is said.
 const RANDOM_FEATURES: usize = 512;
 /// The paper's sparsity for kernel dictionaries.
-pub const USUAL_SPARSITY: usize = 5;
+pub(crate) const USUAL_SPARSITY: usize = 5;
 /// The paper's sparsity for codes over the atoms of all classes.
 const SHARED_SPARSITY: usize = 30;
 /// An iteration that gains less than this share has little left to gain.
@@ -36,10 +37,10 @@ const USUAL_DEGREE: f64 = 2.0;
 pub struct Recipe<T: Element> {
     /// What the engine runs.
     pub params: LkdlParams<Trainer<T>>,
-    /// Flag and value of everything that was said or chosen.
+    /// Option and value of everything that was said or chosen.
     pub settings: Settings,
-    /// What held-out samples decided, in words.
-    pub chosen: Option<String>,
+    /// What held-out samples decided.
+    pub verdict: Option<Verdict>,
 }
 
 impl<T: Element> Recipe<T> {
@@ -78,29 +79,25 @@ pub struct Draft {
     pub sparsity: Option<usize>,
 }
 
-impl MethodFlags {
+impl Wishes {
     /// The parameters for these samples (one per column) of these classes.
     pub fn recipe<T: Element>(
         &self,
         samples: MatRef<'_, T>,
         labels: &[usize],
         seed: u64,
-    ) -> Result<Recipe<T>, Failure> {
+    ) -> Result<Recipe<T>, RecipeError> {
         let maps = self.maps();
         let usual = Draft { map: maps[0], sparsity: None };
         let open = self.method.has_class_dictionaries();
         let verdict = open.then(|| held_out::judge(self, maps, samples, labels, seed)).flatten();
         let draft = verdict.as_ref().map_or(usual, |verdict| verdict.draft);
         let recipe = self.follow(draft, samples, labels, seed)?;
-        let setting = |flag: &str| recipe.settings.get(flag).map_or("", String::as_str);
-        let chosen = verdict.map(|verdict| {
-            format!("--map {} --sparsity {}: {verdict}", setting("map"), setting("sparsity"))
-        });
-        Ok(Recipe { chosen, ..recipe })
+        Ok(Recipe { verdict, ..recipe })
     }
 
-    /// Refuses flags that mean nothing beside the others and these samples.
-    pub fn check_for<T: Real>(&self, samples: MatRef<'_, T>) -> Result<(), Failure> {
+    /// Refuses options that mean nothing beside the others and these samples.
+    pub fn check_for<T: Real>(&self, samples: MatRef<'_, T>) -> Result<(), RecipeError> {
         self.check(&self.chosen(self.maps()[0], Kind::of(thinned(samples).as_ref())))
     }
 
@@ -118,22 +115,14 @@ impl MethodFlags {
         }
     }
 
-    /// The sparsity that was said.
-    pub fn said_sparsity(&self) -> Option<usize> {
-        match self.sparsity {
-            Count::Exact(sparsity) => Some(sparsity),
-            Count::Auto => None,
-        }
-    }
-
-    /// [`MethodFlags::recipe`] with nothing left open.
-    pub fn follow<T: Element>(
+    /// [`Wishes::recipe`] with nothing left open.
+    pub(crate) fn follow<T: Element>(
         &self,
         draft: Draft,
         samples: MatRef<'_, T>,
         labels: &[usize],
         seed: u64,
-    ) -> Result<Recipe<T>, Failure> {
+    ) -> Result<Recipe<T>, RecipeError> {
         let look = thinned(samples);
         let kind = Kind::of(look.as_ref());
         let chosen = self.chosen(draft.map, kind);
@@ -149,10 +138,10 @@ impl MethodFlags {
         };
         let class_sizes = class_sizes(labels);
         let sizes = self.sizes(draft, &class_sizes);
-        let memory = self.memory.map(|bytes| bytes.0).or_else(usual_budget);
+        let memory = self.memory;
         let settings = {
             let (map_name, prepare, map, kernel) = (draft.map, &prepare, &map, kernel.as_ref());
-            settings(self, &Resolved { map_name, prepare, map, kernel, sizes, memory, seed })
+            settings::<T>(self, &Resolved { map_name, prepare, map, kernel, sizes, memory, seed })
         };
         let common = Common {
             sizes,
@@ -165,15 +154,10 @@ impl MethodFlags {
             seed,
         };
         let method = self.own.trainer::<T>(self.method, &common);
-        Ok(Recipe { params: LkdlParams { prepare, map, method, memory }, settings, chosen: None })
+        Ok(Recipe { params: LkdlParams { prepare, map, method, memory }, settings, verdict: None })
     }
 
-    /// Whether samples are rows of a kernel matrix.
-    pub fn is_precomputed(&self) -> bool {
-        self.kernel.kernel == Some(KernelName::Precomputed)
-    }
-
-    /// What flags depend on.
+    /// What options depend on.
     fn chosen(&self, map: MapName, kind: Kind) -> Chosen {
         let kernel = match map {
             MapName::None if self.method.is_exact() => {
@@ -187,38 +171,27 @@ impl MethodFlags {
         Chosen { method: self.method, map, kernel, kernel_is_said }
     }
 
-    /// Refuses flags that mean nothing beside the others.
-    fn check(&self, chosen: &Chosen) -> Result<(), Failure> {
+    /// Refuses options that mean nothing beside the others.
+    fn check(&self, chosen: &Chosen) -> Result<(), RecipeError> {
         chosen.check_map()?;
         chosen.check_kernel(self.kernel.kernel)?;
-        let method = [
-            ("exact-update", self.exact_update),
-            ("atoms", self.atoms != Count::Auto),
-            ("sparsity", self.sparsity != Count::Auto),
-            ("learning-sparsity", self.learning_sparsity.is_some()),
-            ("iters", self.iters.is_some()),
-            ("tol", self.tol.is_some()),
-        ];
-        let given = method.into_iter().chain(self.kernel.given()).chain(self.own.given());
-        given.filter(|(_, given)| *given).try_for_each(|(flag, _)| chosen.check(flag))
+        self.given().try_for_each(|option| chosen.check(option))
     }
 
     fn preparation(&self, kind: Kind, kernel: Option<KernelName>) -> PrepareParams {
         match (&self.prepare, kernel) {
             (Some(prepare), _) => prepare.clone(),
-            (None, Some(KernelName::Precomputed)) => PrepareParams::default(),
-            // their values must stay positive
+            // no features; values that must stay positive; samples as their kernel expects them
+            (None, Some(KernelName::Precomputed | KernelName::Custom)) => PrepareParams::default(),
             (None, Some(KernelName::Chi2 | KernelName::Chi2Additive)) => PrepareParams::default(),
             (None, _) => kind.preparation(),
         }
     }
 
     fn sizes(&self, draft: Draft, class_sizes: &[usize]) -> Sizes {
-        let said = self.said_sparsity();
-        let n_atoms = match self.atoms {
-            Count::Exact(atoms) => atoms,
-            Count::Auto => suggested_atoms(class_sizes).max(said.unwrap_or(1)),
-        };
+        let said = self.sparsity;
+        let suggested = || suggested_atoms(class_sizes).max(said.unwrap_or(1));
+        let n_atoms = self.atoms.unwrap_or_else(suggested);
         // what is said is checked by the engine, what is chosen fits
         let (usual, most) = match self.method {
             Method::Ksvd | Method::Mod | Method::KernelKsvd | Method::KernelMod => {
@@ -238,30 +211,30 @@ impl MethodFlags {
         chosen: &Chosen,
         prepared: MatRef<'_, T>,
         seed: u64,
-    ) -> Result<MapParams, Failure> {
-        let flags = &self.kernel;
-        let random_features = || -> Result<(f64, usize), Failure> {
-            let rank = match flags.rank {
+    ) -> Result<MapParams, RecipeError> {
+        let wishes = &self.kernel;
+        let random_features = || -> Result<(f64, usize), RecipeError> {
+            let rank = match wishes.rank {
                 Some(Count::Exact(rank)) => rank,
                 _ => RANDOM_FEATURES,
             };
-            Ok((width(flags.sigma, prepared, seed)?, rank))
+            Ok((width(wishes.sigma, prepared, seed)?, rank))
         };
         Ok(match (chosen.map, chosen.kernel) {
             (MapName::None, _) => MapParams::None,
             (MapName::Nystroem, kernel) => MapParams::Nystroem(NystroemParams {
                 kernel: self.kernel(kernel.unwrap_or(KernelName::Polynomial), prepared, seed)?,
-                sampler: flags.sampler.clone().unwrap_or_default(),
-                n_landmarks: flags.landmarks.unwrap_or_default(),
-                rank: match flags.rank {
+                sampler: wishes.sampler.clone().unwrap_or_default(),
+                n_landmarks: wishes.landmarks.unwrap_or_default(),
+                rank: match wishes.rank {
                     Some(Count::Exact(rank)) => Rank::Exact(rank),
                     // A rank cut to what the trace needs can fall to the sparsity, where every
                     // class represents every sample.
                     _ => Rank::Standard,
                 },
-                variant: flags.variant.unwrap_or_default(),
-                centered: flags.centered,
-                indefinite: flags.indefinite.unwrap_or_default(),
+                variant: wishes.variant.unwrap_or_default(),
+                centered: wishes.centered,
+                indefinite: wishes.indefinite.unwrap_or_default(),
                 memory: None,
                 seed,
             }),
@@ -281,35 +254,38 @@ impl MethodFlags {
         name: KernelName,
         prepared: MatRef<'_, T>,
         seed: u64,
-    ) -> Result<Kernel, Failure> {
-        let flags = &self.kernel;
-        let with_rate = |kernel: Kernel, of: fn(f64) -> Kernel| match flags.rate {
+    ) -> Result<Kernel, RecipeError> {
+        let wishes = &self.kernel;
+        let with_rate = |kernel: Kernel, of: fn(f64) -> Kernel| match wishes.rate {
             Some(rate) => Ok(of(rate)),
             None => kernel.with_median_width(prepared, seed),
         };
-        let offset = flags.offset.unwrap_or(0.0);
+        let offset = wishes.offset.unwrap_or(0.0);
         let kernel = match name {
             KernelName::Linear => Kernel::Linear,
             KernelName::Polynomial => {
-                Kernel::Polynomial { degree: flags.degree.unwrap_or(USUAL_DEGREE), offset }
+                Kernel::Polynomial { degree: wishes.degree.unwrap_or(USUAL_DEGREE), offset }
             }
-            KernelName::Gaussian => Kernel::Gaussian { sigma: width(flags.sigma, prepared, seed)? },
+            KernelName::Gaussian => {
+                Kernel::Gaussian { sigma: width(wishes.sigma, prepared, seed)? }
+            }
             KernelName::Exponential => {
-                Kernel::Exponential { sigma: width(flags.sigma, prepared, seed)? }
+                Kernel::Exponential { sigma: width(wishes.sigma, prepared, seed)? }
             }
             KernelName::Laplacian => {
                 with_rate(Kernel::Laplacian { rate: 1.0 }, |rate| Kernel::Laplacian { rate })?
             }
             KernelName::Cosine => Kernel::Cosine,
-            KernelName::Sigmoid => Kernel::Sigmoid { scale: flags.rate.unwrap_or(1.0), offset },
+            KernelName::Sigmoid => Kernel::Sigmoid { scale: wishes.rate.unwrap_or(1.0), offset },
             KernelName::Chi2 => {
                 let of = |rate| Kernel::Chi2Exponential { rate };
                 with_rate(Kernel::Chi2Exponential { rate: 1.0 }, of)?
             }
             KernelName::Chi2Additive => Kernel::Chi2Additive,
             KernelName::Precomputed => Kernel::Precomputed,
+            KernelName::Custom => wishes.custom.clone().unwrap_or(Kernel::Linear),
         };
-        let kernel = if flags.normalized { Kernel::Normalized(Box::new(kernel)) } else { kernel };
+        let kernel = if wishes.normalized { Kernel::Normalized(Box::new(kernel)) } else { kernel };
         kernel.check()?;
         Ok(kernel)
     }
@@ -320,7 +296,7 @@ fn width<T: Real>(
     width: Option<Width>,
     prepared: MatRef<'_, T>,
     seed: u64,
-) -> Result<f64, Failure> {
+) -> Result<f64, RecipeError> {
     Ok(match width.unwrap_or(Width::Median(1.0)) {
         Width::Value(sigma) => sigma,
         Width::Median(factor) => factor * lkdl::kernel::median_distance(prepared, seed)?,
@@ -335,39 +311,26 @@ fn suggested_atoms(class_sizes: &[usize]) -> usize {
     (typical / 2).max(typical.min(SMALL_CLASS)).clamp(1, MAX_ATOMS)
 }
 
-/// The largest power of two that is at most half the machine's memory, where the system tells. Not
-/// what is free at the moment: a budget can change which landmarks are chosen, and the same command
-/// must give the same model.
-fn usual_budget() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let kib: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
-    (kib / 2).checked_ilog2().map(|log| 1024 << log)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::{Args, FromArgMatches};
 
     #[test]
     fn a_sparsity_that_is_chosen_fits_the_atoms_and_one_that_is_said_stays() {
-        let sizes = |words: &[&str], chosen: Option<usize>| {
-            let command = MethodFlags::augment_args(clap::Command::new("x").no_binary_name(true));
-            let matches = command.try_get_matches_from(words).unwrap();
-            let flags = MethodFlags::from_arg_matches(&matches).unwrap();
+        let sizes = |settings: &[(&str, &str)], chosen: Option<usize>| {
+            let wishes = Wishes::from_settings(settings.iter().copied()).unwrap();
             let draft = Draft { map: MapName::None, sparsity: chosen };
-            let Sizes { n_atoms, sparsity, learning } = flags.sizes(draft, &[40; 3]);
+            let Sizes { n_atoms, sparsity, learning } = wishes.sizes(draft, &[40; 3]);
             (n_atoms, sparsity, learning)
         };
         assert_eq!(sizes(&[], None), (40, 5, 5));
         assert_eq!(sizes(&[], Some(12)), (40, 12, 5));
-        assert_eq!(sizes(&["--atoms", "3"], None), (3, 3, 3));
-        assert_eq!(sizes(&["--atoms", "3"], Some(12)), (3, 3, 3));
-        assert_eq!(sizes(&["--sparsity", "7"], None), (40, 7, 7));
-        assert_eq!(sizes(&["--atoms", "3", "--sparsity", "4"], None), (3, 4, 4));
-        assert_eq!(sizes(&["--learning-sparsity", "2"], Some(9)), (40, 9, 2));
-        assert_eq!(sizes(&["--sparsity", "60"], None), (60, 60, 60));
+        assert_eq!(sizes(&[("atoms", "3")], None), (3, 3, 3));
+        assert_eq!(sizes(&[("atoms", "3")], Some(12)), (3, 3, 3));
+        assert_eq!(sizes(&[("sparsity", "7")], None), (40, 7, 7));
+        assert_eq!(sizes(&[("atoms", "3"), ("sparsity", "4")], None), (3, 4, 4));
+        assert_eq!(sizes(&[("learning-sparsity", "2")], Some(9)), (40, 9, 2));
+        assert_eq!(sizes(&[("sparsity", "60")], None), (60, 60, 60));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What samples look like, where the user does not say how to treat them.
 
-use super::flags::KernelName;
+use crate::names::KernelName;
 use faer::{Mat, MatRef};
 use lkdl::prelude::*;
 
@@ -12,7 +12,7 @@ const MANY_FEATURES: usize = 16;
 const SAME_UNIT: f64 = 20.0;
 
 /// Every so many samples, so that at most [`LOOK_AT`] are looked at.
-pub fn thinned<T: Real>(samples: MatRef<'_, T>) -> Mat<T> {
+pub(crate) fn thinned<T: Real>(samples: MatRef<'_, T>) -> Mat<T> {
     let step = samples.ncols().div_ceil(LOOK_AT).max(1);
     Mat::from_fn(samples.nrows(), samples.ncols().div_ceil(step), |t, i| samples[(t, i * step)])
 }
@@ -24,7 +24,7 @@ pub fn are_signals(samples: MatRef<'_, f64>) -> bool {
 
 /// Two sorts of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Many features of one unit: images, spectra, signals. Their mean level and their strength say
     /// little, so each is centred and scaled, and the paper's kernel compares their shapes.
     Signals,
@@ -34,7 +34,7 @@ pub enum Kind {
 
 impl Kind {
     /// The sort of these samples.
-    pub fn of<T: Real>(look: MatRef<'_, T>) -> Self {
+    pub(crate) fn of<T: Real>(look: MatRef<'_, T>) -> Self {
         let n = look.ncols() as f64;
         let deviation = |t: usize| {
             let mean = look.row(t).iter().map(|v| v.wide()).sum::<f64>() / n;
@@ -54,7 +54,7 @@ impl Kind {
     }
 
     /// What suits them.
-    pub fn preparation(self) -> PrepareParams {
+    pub(crate) fn preparation(self) -> PrepareParams {
         PrepareParams {
             steps: match self {
                 Self::Signals => vec![Step::CenterSample, Step::UnitNorm],
@@ -64,7 +64,7 @@ impl Kind {
     }
 
     /// What suits them.
-    pub fn kernel(self) -> KernelName {
+    pub(crate) fn kernel(self) -> KernelName {
         match self {
             Self::Signals => KernelName::Polynomial,
             Self::Measurements => KernelName::Gaussian,

@@ -1,4 +1,4 @@
-//! Values of flags that are more than a number: `auto`, `20%`, `0.5median`, `4GB`.
+//! Values of options that are more than a number: `auto`, `20%`, `0.5median`, `4GB`.
 
 use lkdl::map::{Indefinite, Variant};
 use lkdl::sampling::LandmarkCount;
@@ -11,6 +11,16 @@ pub enum Count {
     Auto,
     /// As given.
     Exact(usize),
+}
+
+impl Count {
+    /// The count, if one was given.
+    pub fn exact(self) -> Option<usize> {
+        match self {
+            Self::Auto => None,
+            Self::Exact(count) => Some(count),
+        }
+    }
 }
 
 impl FromStr for Count {

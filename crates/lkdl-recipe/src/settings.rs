@@ -1,49 +1,49 @@
-//! What a fit was made with, as flags and values that would repeat it.
+//! What a fit was made with, as options and values that would repeat it.
 
-use super::applies::name;
-use super::flags::{MapName, MethodFlags};
+use crate::names::MapName;
+use crate::wishes::Wishes;
 use lkdl::map::fastfood::FastfoodParams;
 use lkdl::map::fourier::FourierParams;
 use lkdl::map::{Indefinite, Variant};
 use lkdl::prelude::*;
 use std::collections::BTreeMap;
 
-/// Flags without dashes, and their values.
+/// Options and their values, as texts.
 pub type Settings = BTreeMap<String, String>;
 
 /// Atoms of each class, and how many of them make a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sizes {
-    pub n_atoms: usize,
+pub(crate) struct Sizes {
+    pub(crate) n_atoms: usize,
     /// Of the decision.
-    pub sparsity: usize,
+    pub(crate) sparsity: usize,
     /// Of the codes that dictionaries are learned from.
-    pub learning: usize,
+    pub(crate) learning: usize,
 }
 
-/// What was chosen beside the flags.
-pub struct Resolved<'a> {
-    pub map_name: MapName,
-    pub prepare: &'a PrepareParams,
-    pub map: &'a MapParams,
+/// What was chosen beside the wishes.
+pub(crate) struct Resolved<'a> {
+    pub(crate) map_name: MapName,
+    pub(crate) prepare: &'a PrepareParams,
+    pub(crate) map: &'a MapParams,
     /// Of a method that works in the kernel's space.
-    pub kernel: Option<&'a Kernel>,
-    pub sizes: Sizes,
-    pub memory: Option<u64>,
-    pub seed: u64,
+    pub(crate) kernel: Option<&'a Kernel>,
+    pub(crate) sizes: Sizes,
+    pub(crate) memory: Option<u64>,
+    pub(crate) seed: u64,
 }
 
 /// Everything that was said or chosen, as a config file would hold it.
-pub fn settings(flags: &MethodFlags, chosen: &Resolved<'_>) -> Settings {
+pub(crate) fn settings<T: Real>(wishes: &Wishes, chosen: &Resolved<'_>) -> Settings {
     let mut settings = Settings::new();
     let mut put = |flag: &str, value: String| {
         settings.insert(flag.to_string(), value);
     };
-    put("method", name(&flags.method));
-    put("map", name(&chosen.map_name));
+    put("method", wishes.method.to_string());
+    put("map", chosen.map_name.to_string());
     put("prepare", chosen.prepare.to_string());
-    method_settings(flags, chosen, &mut put);
-    put("precision", name(&flags.precision));
+    method_settings(wishes, chosen, &mut put);
+    put("precision", T::NAME.to_string());
     put("seed", chosen.seed.to_string());
     if let Some(bytes) = chosen.memory {
         put("memory", bytes.to_string());
@@ -63,17 +63,17 @@ pub fn settings(flags: &MethodFlags, chosen: &Resolved<'_>) -> Settings {
     settings
 }
 
-/// What the method takes, and its own flags where they were given.
-fn method_settings(flags: &MethodFlags, chosen: &Resolved<'_>, put: &mut impl FnMut(&str, String)) {
+/// What the method takes, and its own options where they were given.
+fn method_settings(wishes: &Wishes, chosen: &Resolved<'_>, put: &mut impl FnMut(&str, String)) {
     let Sizes { n_atoms, sparsity, learning } = chosen.sizes;
-    let own = &flags.own;
+    let own = &wishes.own;
     let numbers = [
         ("sqrt-alpha", own.sqrt_alpha),
         ("sqrt-beta", own.sqrt_beta),
         ("lambda1", own.lambda1),
         ("lambda2", own.lambda2),
         ("lasso", own.lasso),
-        ("tol", flags.tol),
+        ("tol", wishes.tol),
     ];
     for (flag, value) in numbers {
         if let Some(value) = value {
@@ -84,19 +84,19 @@ fn method_settings(flags: &MethodFlags, chosen: &Resolved<'_>, put: &mut impl Fn
         ("atoms", Some(n_atoms)),
         ("sparsity", own.lasso.is_none().then_some(sparsity)),
         ("learning-sparsity", Some(learning)),
-        ("iters", flags.iters),
+        ("iters", wishes.iters),
     ];
     for (flag, value) in counts {
-        if let Some(value) = value.filter(|_| flags.method.takes(flag)) {
+        if let Some(value) = value.filter(|_| wishes.method.takes(flag)) {
             put(flag, value.to_string());
         }
     }
-    let switches = [("exact-update", flags.exact_update), ("compat", own.compat)];
+    let switches = [("exact-update", wishes.exact_update), ("compat", own.compat)];
     for (flag, _) in switches.into_iter().filter(|(_, given)| *given) {
         put(flag, "true".to_string());
     }
     if let Some(rule) = &own.rule {
-        put("rule", name(rule));
+        put("rule", rule.to_string());
     }
 }
 
@@ -140,7 +140,7 @@ fn map_settings(map: &NystroemParams, put: &mut impl FnMut(&str, String)) {
     );
 }
 
-/// The kernel as flags.
+/// The kernel as wishes.
 fn kernel_settings(kernel: &Kernel, put: &mut impl FnMut(&str, String)) {
     let mut all = |name: &str, values: &[(&str, f64)]| {
         put("kernel", name.to_string());

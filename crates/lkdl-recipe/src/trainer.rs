@@ -1,5 +1,4 @@
-//! The method that `--method` names, ready to train: whichever it is, its classifier is one that a
-//! model file can hold.
+//! Any method, ready to train: whichever it is, its classifier is one that a model file can hold.
 
 use faer::MatRef;
 use lkdl::exact::KernelSrcParams;

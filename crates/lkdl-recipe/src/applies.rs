@@ -1,14 +1,15 @@
-//! Which flags mean something to which map, kernel and method. A flag that means nothing is
+//! Which options mean something to which map, kernel and method. An option that means nothing is
 //! refused, not passed over: whoever gave it expects something of it.
 
-use super::flags::{KernelName, MapName, Method};
-use crate::failure::Failure;
-use clap::ValueEnum;
+use crate::error::{Fits, RecipeError};
+use crate::names::{KernelName, MapName, Method, Named};
 
-/// What was said or chosen, as far as flags depend on it.
+/// What was said or chosen, as far as options depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chosen {
+    /// What is learned.
     pub method: Method,
+    /// The map.
     pub map: MapName,
     /// The kernel of the map: none without a map, the Gaussian one of random features.
     pub kernel: Option<KernelName>,
@@ -16,7 +17,7 @@ pub struct Chosen {
     pub kernel_is_said: bool,
 }
 
-/// What a flag is for.
+/// What an option is for.
 enum For {
     Methods(&'static [Method]),
     Maps(&'static [MapName]),
@@ -56,14 +57,14 @@ const SPARSE: [Method; 9] = [
 ];
 
 impl Method {
-    /// Whether a flag that is for some methods is for this one.
-    pub fn takes(self, flag: &str) -> bool {
-        let rule = RULES.iter().find(|(known, _)| *known == flag);
+    /// Whether an option that is for some methods is for this one.
+    pub fn takes(self, option: &str) -> bool {
+        let rule = RULES.iter().find(|(known, _)| *known == option);
         !matches!(rule, Some((_, For::Methods(methods))) if !methods.contains(&self))
     }
 }
 
-/// Flags that are not for everything.
+/// Options that are not for everything.
 const RULES: [(&str, For); 24] = [
     ("exact-update", For::Methods(&[Method::Ksvd, Method::KernelKsvd])),
     ("atoms", For::Methods(&LEARNERS)),
@@ -101,42 +102,43 @@ const RULES: [(&str, For); 24] = [
 ];
 
 impl Chosen {
-    /// Whether a flag means something here.
-    pub fn takes(&self, flag: &str) -> bool {
-        self.check(flag).is_ok()
+    /// Whether an option means something here.
+    pub fn takes(&self, option: &str) -> bool {
+        self.check(option).is_ok()
     }
 
-    /// An error that names a flag that means nothing here and the one it does not go with.
-    pub fn check(&self, flag: &str) -> Result<(), Failure> {
-        let refused = |with: String, fit: String| {
-            Err(Failure::usage(format!("--{flag} does not go with {with}; it is for {fit}")))
+    /// An error that names an option that means nothing here and the one it does not go with.
+    pub fn check(&self, option: &str) -> Result<(), RecipeError> {
+        let Some((option, rule)) = RULES.iter().find(|(known, _)| *known == option) else {
+            return Ok(());
         };
-        match RULES.iter().find(|(known, _)| *known == flag) {
-            Some((_, For::Methods(methods))) if !methods.contains(&self.method) => {
-                refused(format!("--method {}", name(&self.method)), any("--method", methods))
+        let misplaced = |with, note, fits| {
+            Err(RecipeError::Misplaced { option, value: None, with, note, fits })
+        };
+        let (method, map) = (("method", self.method.name()), ("map", self.map.name()));
+        match rule {
+            For::Methods(methods) if !methods.contains(&self.method) => {
+                misplaced(method, "", values("method", methods))
             }
-            Some((_, For::AnyKernel)) if !self.has_any_kernel() => {
-                refused(format!("--map {}", name(&self.map)), "--map nystroem".into())
+            For::AnyKernel if !self.has_any_kernel() => {
+                misplaced(map, "", values("map", &[MapName::Nystroem]))
             }
-            Some((_, For::Maps(_))) if self.method.is_exact() => {
-                let with = format!("--method {}, which has no map", name(&self.method));
-                refused(with, "--map nystroem with another method".into())
+            For::Maps(_) if self.method.is_exact() => {
+                let fits = Fits::Advice("it is for {map} nystroem with another method");
+                misplaced(method, ", which has no map", fits)
             }
-            Some((_, For::Maps(maps))) if !maps.contains(&self.map) => {
-                refused(format!("--map {}", name(&self.map)), any("--map", maps))
-            }
-            Some((_, For::Kernels(kernels))) => match &self.kernel {
+            For::Maps(maps) if !maps.contains(&self.map) => misplaced(map, "", values("map", maps)),
+            For::Kernels(kernels) => match &self.kernel {
                 Some(kernel) if kernels.contains(kernel) => Ok(()),
                 Some(kernel) => {
-                    let origin = match (self.has_any_kernel(), self.kernel_is_said) {
+                    let note = match (self.has_any_kernel(), self.kernel_is_said) {
                         (true, true) => "",
                         (true, false) => ", which suits these data",
                         _ => ", the one of random features",
                     };
-                    let with = format!("--kernel {}{origin}", name(kernel));
-                    refused(with, any("--kernel", kernels))
+                    misplaced(("kernel", kernel.name()), note, values("kernel", kernels))
                 }
-                None => refused(format!("--map {}", name(&self.map)), any("--kernel", kernels)),
+                None => misplaced(map, "", values("kernel", kernels)),
             },
             _ => Ok(()),
         }
@@ -147,82 +149,77 @@ impl Chosen {
         self.map == MapName::Nystroem || self.method.is_exact()
     }
 
-    /// `--map` itself: a method in the kernel's space maps nothing.
-    pub fn check_map(&self) -> Result<(), Failure> {
+    /// `map` itself: a method in the kernel's space maps nothing.
+    pub(crate) fn check_map(&self) -> Result<(), RecipeError> {
         if !self.method.is_exact() || self.map == MapName::None {
             return Ok(());
         }
-        Err(Failure::usage(format!(
-            "--map {} does not go with --method {}, which works in the kernel's space itself; leave \
-             --map, or choose another method",
-            name(&self.map),
-            name(&self.method)
-        )))
+        Err(RecipeError::Misplaced {
+            option: "map",
+            value: Some(self.map.name()),
+            with: ("method", self.method.name()),
+            note: ", which works in the kernel's space itself",
+            fits: Fits::Advice("leave {map}, or choose another method"),
+        })
     }
 
-    /// `--kernel` itself: random features are of the Gaussian kernel, and no map has no kernel.
-    pub fn check_kernel(&self, said: Option<KernelName>) -> Result<(), Failure> {
+    /// `kernel` itself: random features are of the Gaussian kernel, and no map has no kernel.
+    pub(crate) fn check_kernel(&self, said: Option<KernelName>) -> Result<(), RecipeError> {
         match said {
-            Some(said) if self.kernel != Some(said) => Err(Failure::usage(format!(
-                "--kernel {} does not go with --map {}; choose --map nystroem, or leave --kernel",
-                name(&said),
-                name(&self.map)
-            ))),
+            Some(said) if self.kernel != Some(said) => Err(RecipeError::Misplaced {
+                option: "kernel",
+                value: Some(said.name()),
+                with: ("map", self.map.name()),
+                note: "",
+                fits: Fits::Advice("choose {map} nystroem, or leave {kernel}"),
+            }),
             _ => Ok(()),
         }
     }
 }
 
-/// The name of a value as the command line has it.
-pub fn name(value: &impl ValueEnum) -> String {
-    value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
-}
-
-/// `--kernel gaussian or exponential`.
-fn any(flag: &str, values: &[impl ValueEnum]) -> String {
-    let names: Vec<String> = values.iter().map(name).collect();
-    format!("{flag} {}", names.join(" or "))
+fn values<N: Named>(option: &'static str, choices: &[N]) -> Fits {
+    Fits::Values(option, choices.iter().map(|choice| choice.name()).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::method::MethodFlags;
-    use clap::{Args, Command};
+    use crate::Wishes;
 
     fn chosen(map: MapName, kernel: Option<KernelName>) -> Chosen {
         Chosen { method: Method::Ksvd, map, kernel, kernel_is_said: true }
     }
 
     #[test]
-    fn every_rule_is_of_a_flag_that_exists() {
-        let command = MethodFlags::augment_args(Command::new("fit"));
-        for (flag, _) in RULES {
-            assert!(command.get_arguments().any(|arg| arg.get_long() == Some(flag)), "{flag}");
+    fn every_rule_is_of_an_option_that_exists() {
+        for (option, _) in RULES {
+            let error = Wishes::from_settings([(option, "?")]).unwrap_err().to_string();
+            assert!(error.contains("but must be"), "{error}");
         }
     }
 
     #[test]
-    fn a_flag_that_means_nothing_is_refused_with_what_it_does_not_go_with() {
+    fn an_option_that_means_nothing_is_refused_with_what_it_does_not_go_with() {
         let polynomial = chosen(MapName::Nystroem, Some(KernelName::Polynomial));
-        let text = polynomial.check("sigma").unwrap_err().to_string();
+        let text = polynomial.check("sigma").unwrap_err().spelled(&|option| format!("--{option}"));
         let expected = "--sigma does not go with --kernel polynomial; it is for --kernel gaussian \
                         or exponential";
         assert_eq!(text, expected);
         let by_data = Chosen { kernel_is_said: false, ..polynomial };
         let text = by_data.check("rate").unwrap_err().to_string();
-        assert!(text.contains("--kernel polynomial, which suits these data; "), "{text}");
+        assert!(text.contains("kernel polynomial, which suits these data; "), "{text}");
         let linear = chosen(MapName::None, None);
         for flag in ["sigma", "degree", "landmarks", "rank", "normalized", "indefinite"] {
             let text = linear.check(flag).unwrap_err().to_string();
-            assert!(text.contains(&format!("--{flag} does not go with --map none; ")), "{text}");
+            assert!(text.contains(&format!("{flag} does not go with map none; ")), "{text}");
         }
         let random = chosen(MapName::Fourier, Some(KernelName::Gaussian));
         assert!(random.takes("sigma") && random.takes("rank"));
         assert!(!random.takes("landmarks") && !random.takes("centered") && !random.takes("degree"));
         let of_mod = Chosen { method: Method::Mod, ..polynomial };
         let text = of_mod.check("exact-update").unwrap_err().to_string();
-        assert!(text.contains("--method mod; it is for --method ksvd"), "{text}");
+        assert!(text.contains("method mod; it is for method ksvd"), "{text}");
         assert!(polynomial.takes("degree") && polynomial.takes("atoms"));
     }
 
@@ -232,7 +229,7 @@ mod tests {
         assert!(random.check_kernel(Some(KernelName::Gaussian)).is_ok());
         assert!(random.check_kernel(None).is_ok());
         let text = random.check_kernel(Some(KernelName::Laplacian)).unwrap_err().to_string();
-        assert!(text.contains("--kernel laplacian does not go with --map fourier"), "{text}");
+        assert!(text.contains("kernel laplacian does not go with map fourier; choose map nystroem, or leave kernel"), "{text}");
         assert!(chosen(MapName::None, None).check_kernel(Some(KernelName::Linear)).is_err());
     }
 }

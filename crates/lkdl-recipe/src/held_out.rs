@@ -1,4 +1,4 @@
-//! What the user left open and no rule about the data can tell, decided by held-out samples: how
+//! What the caller left open and no rule about the data can tell, decided by held-out samples: how
 //! many atoms may represent a sample, and whether a kernel helps at all.
 //!
 //! Few samples of many features per class want more atoms than thousands of digits do, and where
@@ -7,12 +7,12 @@
 //! a fit on part of the data for each map. What is usual stays unless an alternative is ahead by more
 //! than the standard error of the paired difference (McNemar).
 
-use super::flags::MapName;
-use super::recipe::{Draft, USUAL_SPARSITY};
-use super::{MethodFlags, class_sizes};
-use crate::failure::Failure;
-use crate::words::counted;
+use crate::error::RecipeError;
+use crate::names::MapName;
+use crate::recipe::{Draft, USUAL_SPARSITY, class_sizes};
+use crate::wishes::Wishes;
 use faer::{Mat, MatRef};
+use lkdl::LkdlError;
 use lkdl_data::{Split, stratified_folds};
 use lkdl_model::{Classifier, Element};
 
@@ -38,15 +38,19 @@ const LIKELY: f64 = 1.0;
 pub struct Verdict {
     /// What to fit.
     pub draft: Draft,
-    n_judged: usize,
-    n_right: usize,
-    n_usual_right: usize,
+    /// Held-out samples.
+    pub n_judged: usize,
+    /// Those that were labelled rightly.
+    pub n_right: usize,
+    /// Those that the usual settings label rightly.
+    pub n_usual_right: usize,
 }
 
 impl std::fmt::Display for Verdict {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let percent = |right: usize| 100.0 * right as f64 / self.n_judged.max(1) as f64;
-        let judged = counted(self.n_judged, "held-out sample");
+        let ending = if self.n_judged == 1 { "" } else { "s" };
+        let judged = format!("{} held-out sample{ending}", self.n_judged);
         write!(f, "{:.1} % of {judged} right", percent(self.n_right))?;
         if self.n_right != self.n_usual_right {
             write!(f, ", the usual settings {:.1} %", percent(self.n_usual_right))?;
@@ -77,16 +81,16 @@ impl Outcome {
 
 /// Decides between `maps`, the usual one first, and sparsities; `None` if nothing is open or there
 /// is nothing to judge by.
-pub fn judge<T: Element>(
-    flags: &MethodFlags,
+pub(crate) fn judge<T: Element>(
+    wishes: &Wishes,
     maps: &[MapName],
     samples: MatRef<'_, T>,
     labels: &[usize],
     seed: u64,
 ) -> Option<Verdict> {
-    let said = flags.said_sparsity();
+    let said = wishes.sparsity;
     let smallest = class_sizes(labels).into_iter().min().unwrap_or(0);
-    if (maps.len() < 2 && said.is_some()) || flags.is_precomputed() || smallest < 2 {
+    if (maps.len() < 2 && said.is_some()) || wishes.is_precomputed() || smallest < 2 {
         return None;
     }
     let splits = splits(labels, seed)?;
@@ -94,7 +98,7 @@ pub fn judge<T: Element>(
     let mut n_usual_right = 0;
     for &map in maps {
         // what fails here fails in the fit, which says why
-        let outcomes = outcomes(flags, map, &splits, samples, labels, seed).ok()?;
+        let outcomes = outcomes(wishes, map, &splits, samples, labels, seed).ok()?;
         let usual = said.unwrap_or(USUAL_SPARSITY);
         let (outcome, usual) = best_sparsity(outcomes, usual)?;
         match &best {
@@ -149,14 +153,14 @@ fn thinned_by_class(labels: &[usize]) -> Vec<usize> {
 
 /// By sparsity, what one map makes of the held-out samples.
 fn outcomes<T: Element>(
-    flags: &MethodFlags,
+    wishes: &Wishes,
     map: MapName,
     splits: &[Split],
     samples: MatRef<'_, T>,
     labels: &[usize],
     seed: u64,
-) -> Result<Vec<Outcome>, Failure> {
-    let sparsities: Vec<usize> = match flags.said_sparsity() {
+) -> Result<Vec<Outcome>, RecipeError> {
+    let sparsities: Vec<usize> = match wishes.sparsity {
         Some(said) => vec![said],
         None => (1..=MAX_SPARSITY).collect(),
     };
@@ -166,10 +170,14 @@ fn outcomes<T: Element>(
         let (train, truth) = (part(samples, &split.train), of(labels, &split.test));
         let train_labels = of(labels, &split.train);
         let draft = Draft { map, sparsity: None };
-        let recipe = flags.follow(draft, train.as_ref(), &train_labels, seed)?;
+        let recipe = wishes.follow(draft, train.as_ref(), &train_labels, seed)?;
         let model = recipe.params.fit(train.as_ref(), &train_labels)?;
         let Classifier::ClassDictionaries(rule) = model.classifier() else {
-            return Err(Failure::run("only class dictionaries have a path of sparsities"));
+            return Err(RecipeError::from(LkdlError::Unsupported {
+                what: "a path of sparsities",
+                problem: "is known for class dictionaries alone",
+                fix: "say the sparsity",
+            }));
         };
         let most = rule.learned().iter().map(|class| class.dictionary.ncols()).max().unwrap_or(1);
         let test = model.transform(part(samples, &split.test).as_ref())?;
@@ -205,12 +213,9 @@ fn of(labels: &[usize], indices: &[usize]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::{Args, Command, FromArgMatches};
 
-    fn flags(words: &[&str]) -> MethodFlags {
-        let command = MethodFlags::augment_args(Command::new("fit").no_binary_name(true));
-        let matches = command.try_get_matches_from(words).unwrap();
-        MethodFlags::from_arg_matches(&matches).unwrap()
+    fn wishes(settings: &[(&str, &str)]) -> Wishes {
+        Wishes::from_settings(settings.iter().copied()).unwrap()
     }
 
     fn outcome(sparsity: usize, n_right: usize, of: usize) -> Outcome {
@@ -252,28 +257,28 @@ mod tests {
     fn subspaces_get_more_atoms_than_usual_and_no_map() {
         let (samples, labels) = subspaces();
         let maps = [MapName::Nystroem, MapName::None];
-        let verdict = judge(&flags(&[]), &maps, samples.as_ref(), &labels, 0).unwrap();
+        let verdict = judge(&wishes(&[]), &maps, samples.as_ref(), &labels, 0).unwrap();
         let sparsity = verdict.draft.sparsity.unwrap();
         assert_eq!(verdict.draft.map, MapName::None, "{verdict}");
         assert!((8..=16).contains(&sparsity), "{verdict}");
         assert_eq!(verdict.n_judged, 200);
         assert!(verdict.n_right > verdict.n_usual_right, "{verdict}");
-        let again = judge(&flags(&[]), &maps, samples.as_ref(), &labels, 0).unwrap();
+        let again = judge(&wishes(&[]), &maps, samples.as_ref(), &labels, 0).unwrap();
         assert_eq!(verdict, again);
         // what is said is not decided
         let said =
-            judge(&flags(&["--sparsity", "3"]), &maps, samples.as_ref(), &labels, 0).unwrap();
+            judge(&wishes(&[("sparsity", "3")]), &maps, samples.as_ref(), &labels, 0).unwrap();
         assert_eq!(said.draft.sparsity, None);
     }
 
     #[test]
     fn nothing_open_and_nothing_to_judge_by_decide_nothing() {
         let (samples, mut labels) = subspaces();
-        let none = |words: &[&str], labels: &[usize]| {
-            judge(&flags(words), &[MapName::None], samples.as_ref(), labels, 0).is_none()
+        let none = |settings: &[(&str, &str)], labels: &[usize]| {
+            judge(&wishes(settings), &[MapName::None], samples.as_ref(), labels, 0).is_none()
         };
-        assert!(none(&["--sparsity", "3"], &labels));
-        assert!(none(&["--kernel", "precomputed"], &labels));
+        assert!(none(&[("sparsity", "3")], &labels));
+        assert!(none(&[("kernel", "precomputed")], &labels));
         labels[0] = 5; // a class of one sample
         assert!(none(&[], &labels));
     }

@@ -1,65 +1,25 @@
-//! Flags that only some methods have, and the methods that are trained with them.
+//! Every method with its parameters, ready to train.
 
-use super::flags::Method;
-use super::settings::Sizes;
-use super::trainer::Trainer;
-use clap::{Args, ValueEnum};
+use crate::names::{Method, RuleName};
+use crate::settings::Sizes;
+use crate::trainer::Trainer;
+use crate::wishes::OwnWishes;
 use lkdl::dictionary::KernelModParams;
 use lkdl::exact::KernelSrcParams;
 use lkdl::prelude::*;
 use lkdl_model::Element;
 
-/// Weights and rules of single methods.
-#[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Single methods")]
-pub struct OwnFlags {
-    /// Weight of label consistency, its square root (lc-ksvd1, lc-ksvd2); 0 leaves it out [default:
-    /// 0.033, for unit samples]
-    #[arg(long, value_name = "X")]
-    pub sqrt_alpha: Option<f64>,
-    /// Weight of the linear classifier, its square root (lc-ksvd2, d-ksvd); 0 leaves it out [default:
-    /// 0.011, for unit samples]
-    #[arg(long, value_name = "X")]
-    pub sqrt_beta: Option<f64>,
-    /// Weight of the codes' l1 norm (fddl, fddl-simplified) [default: 0.1]
-    #[arg(long, value_name = "X")]
-    pub lambda1: Option<f64>,
-    /// Weight of the codes' scatters (fddl, fddl-simplified) [default: 0.001]
-    #[arg(long, value_name = "X")]
-    pub lambda2: Option<f64>,
-    /// How fddl decides: by a code over each class, or one over all [default: local]
-    #[arg(long, value_enum)]
-    pub rule: Option<RuleName>,
-    /// Code by the lasso, its penalty as a share of the largest correlation, not by OMP (src,
-    /// kernel-src)
-    #[arg(long, value_name = "SHARE")]
-    pub lasso: Option<f64>,
-    /// Do as the published program does where it departs from the paper (kernel-ksvd, lc-ksvd1,
-    /// lc-ksvd2, d-ksvd, fddl-simplified)
-    #[arg(long)]
-    pub compat: bool,
-}
-
-/// How FDDL decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum RuleName {
-    /// A code over the atoms of each class
-    Local,
-    /// One code over the atoms of all classes
-    Global,
-}
-
 /// What every method is trained with.
-pub struct Common {
-    pub sizes: Sizes,
-    pub n_classes: usize,
-    pub iters: Option<usize>,
-    pub tol: f64,
-    pub exact_update: bool,
+pub(crate) struct Common {
+    pub(crate) sizes: Sizes,
+    pub(crate) n_classes: usize,
+    pub(crate) iters: Option<usize>,
+    pub(crate) tol: f64,
+    pub(crate) exact_update: bool,
     /// Of a method that works in the kernel's space.
-    pub kernel: Option<Kernel>,
-    pub memory: Option<u64>,
-    pub seed: u64,
+    pub(crate) kernel: Option<Kernel>,
+    pub(crate) memory: Option<u64>,
+    pub(crate) seed: u64,
 }
 
 /// Iterations of methods that refine one dictionary per class.
@@ -76,22 +36,9 @@ impl Common {
     }
 }
 
-impl OwnFlags {
-    /// Flags, and whether they were given.
-    pub fn given(&self) -> [(&'static str, bool); 7] {
-        [
-            ("sqrt-alpha", self.sqrt_alpha.is_some()),
-            ("sqrt-beta", self.sqrt_beta.is_some()),
-            ("lambda1", self.lambda1.is_some()),
-            ("lambda2", self.lambda2.is_some()),
-            ("rule", self.rule.is_some()),
-            ("lasso", self.lasso.is_some()),
-            ("compat", self.compat),
-        ]
-    }
-
+impl OwnWishes {
     /// The method, ready to train.
-    pub fn trainer<T: Element>(&self, method: Method, common: &Common) -> Trainer<T> {
+    pub(crate) fn trainer<T: Element>(&self, method: Method, common: &Common) -> Trainer<T> {
         match method {
             Method::Ksvd => class_dictionaries(ksvd(common), common),
             Method::Mod => class_dictionaries(optimal_directions(common), common),

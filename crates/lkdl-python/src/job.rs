@@ -1,0 +1,215 @@
+//! Work outside the interpreter's lock: in a pool of threads of its own, watched for Ctrl-C and for
+//! progress, and never able to end the interpreter.
+//!
+//! Pools belong to a process. A child that was forked has none of its parent's threads and would wait
+//! for them for ever, so it builds pools of its own. Results do not depend on how many threads a pool
+//! has.
+
+use crate::error::Failure;
+use lkdl::monitor::Monitor;
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::any::Any;
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How often Ctrl-C is looked for.
+const TICK: Duration = Duration::from_millis(50);
+/// How long work that was asked to stop may take to do so, before it is left behind.
+const GRACE: Duration = Duration::from_millis(500);
+/// Threads at most: more than any machine has cores, and few enough to start.
+const MAX_THREADS: usize = 1024;
+
+/// The pools of one process, by their number of threads.
+struct Pools {
+    process: u32,
+    by_threads: Option<HashMap<usize, Arc<ThreadPool>>>,
+}
+
+static POOLS: Mutex<Pools> = Mutex::new(Pools { process: 0, by_threads: None });
+
+/// The pool of so many threads, 0 for all cores. Called with the interpreter's lock held, so that no
+/// other thread can fork while the table is locked.
+fn pool(_: Python<'_>, threads: usize) -> Result<Arc<ThreadPool>, Failure> {
+    if threads > MAX_THREADS {
+        let message = format!("n_jobs is {threads}, but must be at most {MAX_THREADS}");
+        return Err(Failure::argument(message));
+    }
+    let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+    let process = std::process::id();
+    if pools.process != process {
+        // of the parent: their threads do not exist here, and to end them would wait for them
+        std::mem::forget(pools.by_threads.take());
+        pools.process = process;
+    }
+    let known = pools.by_threads.get_or_insert_default();
+    if let Some(pool) = known.get(&threads) {
+        return Ok(pool.clone());
+    }
+    let name = |i| format!("lkdl-{i}");
+    let pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(name).build();
+    let pool = pool.map(Arc::new).map_err(|error| {
+        Failure::argument(format!("cannot start {threads} threads: {error}; set n_jobs lower"))
+    })?;
+    known.insert(threads, pool.clone());
+    Ok(pool)
+}
+
+/// What work says while it runs.
+enum Message<R> {
+    Progress(Progress),
+    Done(Result<R, Failure>),
+}
+
+/// How far a fit is.
+struct Progress {
+    stage: &'static str,
+    done: usize,
+    steps: usize,
+    /// Class and relative error of an iteration.
+    iteration: Option<(usize, f64)>,
+}
+
+/// Watches a fit from the side of the work.
+pub struct Watch {
+    cancelled: AtomicBool,
+    stage: Mutex<(&'static str, usize, usize)>,
+    report: Option<Box<dyn Fn(Progress) + Send + Sync>>,
+}
+
+impl Watch {
+    fn progress(&self, steps: usize, iteration: Option<(usize, f64)>) {
+        let (stage, done, steps) = {
+            let mut stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
+            stage.1 += steps;
+            *stage
+        };
+        if let Some(report) = &self.report {
+            report(Progress { stage, done, steps, iteration });
+        }
+    }
+}
+
+impl Monitor for Watch {
+    fn begin(&self, stage: &'static str, steps: usize) {
+        *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = (stage, 0, steps);
+        self.progress(0, None);
+    }
+
+    fn advance(&self, steps: usize) {
+        self.progress(steps, None);
+    }
+
+    fn iterated(&self, class: usize, error: f64) {
+        self.progress(1, Some((class, error)));
+    }
+
+    fn cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+}
+
+/// How a call shall run.
+pub struct Call<'py> {
+    /// The interpreter.
+    pub py: Python<'py>,
+    /// Threads; 0 for all cores.
+    pub threads: usize,
+    /// Told of progress: `progress(stage, done, steps, class, error)`.
+    pub progress: Option<Bound<'py, PyAny>>,
+}
+
+impl<'py> Call<'py> {
+    /// A call that reports nothing.
+    pub fn silent(py: Python<'py>, threads: usize) -> Self {
+        Self { py, threads, progress: None }
+    }
+
+    /// Runs the work without the interpreter's lock.
+    pub fn run<R: Send + 'static>(
+        self,
+        work: impl FnOnce(&Watch) -> Result<R, Failure> + Send + 'static,
+    ) -> PyResult<R> {
+        let (sender, receiver) = channel();
+        let watch = Arc::new(Watch {
+            cancelled: AtomicBool::new(false),
+            stage: Mutex::new(("", 0, 0)),
+            report: self.progress.is_some().then(|| reporter(sender.clone())),
+        });
+        if rayon::current_thread_index().is_some() {
+            // A kernel in Python that calls lkdl: this thread is one of a pool, which might wait for
+            // itself.
+            return Ok(self.py.detach(|| work(&watch))?);
+        }
+        let pool = pool(self.py, self.threads)?;
+        let of_work = watch.clone();
+        pool.spawn(move || {
+            let result = catch_unwind(AssertUnwindSafe(|| work(&of_work)));
+            let result = result.unwrap_or_else(|panic| Err(Failure::Panic(said(&*panic))));
+            let _ = sender.send(Message::Done(result)); // nobody may be waiting any more
+        });
+        self.wait(receiver, &watch)
+    }
+
+    fn wait<R: Send>(&self, mut messages: Receiver<Message<R>>, watch: &Watch) -> PyResult<R> {
+        let py = self.py;
+        loop {
+            let message;
+            (messages, message) = py.detach(move || {
+                let message = messages.recv_timeout(TICK);
+                (messages, message)
+            });
+            let said = match message {
+                Ok(Message::Done(result)) => return Ok(result?),
+                Ok(Message::Progress(progress)) => self.tell(&progress),
+                Err(RecvTimeoutError::Timeout) => py.check_signals(),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Failure::Panic("work ended without a result".into()).into());
+                }
+            };
+            if let Err(error) = said {
+                watch.cancelled.store(true, Ordering::Relaxed);
+                py.detach(move || wind_down(&messages));
+                return Err(error);
+            }
+        }
+    }
+
+    fn tell(&self, progress: &Progress) -> PyResult<()> {
+        let Progress { stage, done, steps, iteration } = progress;
+        if let Some(callback) = &self.progress {
+            let (class, error) = (iteration.map(|i| i.0), iteration.map(|i| i.1));
+            callback.call1((*stage, *done, *steps, class, error))?;
+        }
+        self.py.check_signals()
+    }
+}
+
+fn reporter<R: Send + 'static>(sender: Sender<Message<R>>) -> Box<dyn Fn(Progress) + Send + Sync> {
+    let sender = Mutex::new(sender);
+    Box::new(move |progress| {
+        let sender = sender.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = sender.send(Message::Progress(progress));
+    })
+}
+
+/// Gives work that was asked to stop the time to do so.
+fn wind_down<R>(messages: &Receiver<Message<R>>) {
+    let end = Instant::now() + GRACE;
+    while let Some(left) = end.checked_duration_since(Instant::now()) {
+        match messages.recv_timeout(left) {
+            Ok(Message::Progress(_)) => {}
+            Ok(Message::Done(_)) | Err(_) => return,
+        }
+    }
+}
+
+/// What a panic says.
+fn said(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_string());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "panic".into())
+}

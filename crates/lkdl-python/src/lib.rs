@@ -1,0 +1,34 @@
+//! The private module `lkdl._core`: array views, errors, threads and signals around the engine, and
+//! no mathematics. Its classes and functions serve `python/lkdl`; `_core.pyi` there describes them.
+
+mod array;
+mod code;
+mod data;
+mod error;
+mod job;
+mod kernel;
+mod learn;
+mod map;
+mod model;
+
+use pyo3::prelude::*;
+
+#[pymodule(gil_used = true)]
+mod _core {
+    #[pymodule_export]
+    use crate::code::{lasso, omp, omp_gram};
+    #[pymodule_export]
+    use crate::data::read;
+    #[pymodule_export]
+    use crate::error::LkdlError;
+    #[pymodule_export]
+    use crate::kernel::{kernel_values, median_distance};
+    #[pymodule_export]
+    use crate::learn::learn;
+    #[pymodule_export]
+    use crate::map::{PyFeatureMap, landmarks};
+    #[pymodule_export]
+    use crate::model::{Model, write_file};
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,316 @@
+//! Classifiers of every method, as the recipe makes them and as model files hold them.
+
+use crate::array::{AnySamples, Number, dtype_of, in_precision, indices, labels, rows, vector};
+use crate::error::Failure;
+use crate::job::Call;
+use crate::kernel::custom;
+use lkdl::{FeatureMap, Warning};
+use lkdl_model::{AnyModel as Saved, Card, ClassHistory, DataRecord, Pipeline, SavedModel};
+use lkdl_recipe::{KernelName, Settings, Wishes};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A fitted pipeline and what is known of it.
+struct Fitted<T: Number> {
+    pipeline: Pipeline<T>,
+    card: Card,
+    /// What held-out samples decided.
+    choice: Option<Choice>,
+    history: Vec<ClassHistory>,
+    warnings: Vec<String>,
+}
+
+#[derive(Clone)]
+struct Choice {
+    text: String,
+    n_judged: usize,
+    n_right: usize,
+    n_usual_right: usize,
+}
+
+impl<T: Number> From<SavedModel<T>> for Fitted<T> {
+    fn from(saved: SavedModel<T>) -> Self {
+        let SavedModel { pipeline, card, history, warnings, .. } = saved;
+        Self { pipeline, card, choice: None, history, warnings }
+    }
+}
+
+enum AnyModel {
+    F32(Arc<Fitted<f32>>),
+    F64(Arc<Fitted<f64>>),
+}
+
+macro_rules! for_model {
+    ($any:expr, $model:ident => $result:expr) => {
+        match $any {
+            AnyModel::F32($model) => $result,
+            AnyModel::F64($model) => $result,
+        }
+    };
+}
+
+/// A model in its own precision.
+trait Wrap<T: Number> {
+    fn wrap(model: Fitted<T>) -> Self;
+    fn get(&self) -> Option<&Arc<Fitted<T>>>;
+}
+
+macro_rules! wrap {
+    ($type:ty, $variant:ident) => {
+        impl Wrap<$type> for AnyModel {
+            fn wrap(model: Fitted<$type>) -> Self {
+                Self::$variant(Arc::new(model))
+            }
+
+            fn get(&self) -> Option<&Arc<Fitted<$type>>> {
+                match self {
+                    Self::$variant(model) => Some(model),
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+wrap!(f32, F32);
+wrap!(f64, F64);
+
+/// The model in the precision of the samples.
+fn own<T: Number>(model: &AnyModel) -> Result<Arc<Fitted<T>>, Failure>
+where
+    AnyModel: Wrap<T>,
+{
+    let other = || Failure::argument(format!("X is of {}, but the model is not", T::NAME));
+    model.get().cloned().ok_or_else(other)
+}
+
+/// A trained classifier with preparation and map.
+#[pyclass(frozen, module = "lkdl._core")]
+pub struct Model {
+    model: AnyModel,
+}
+
+/// What is learned: options as texts, and a kernel that is a function.
+fn wishes(settings: &Bound<'_, PyDict>, kernel: Option<&Bound<'_, PyAny>>) -> PyResult<Wishes> {
+    let settings: Vec<(String, String)> =
+        settings.iter().map(|(k, v)| Ok((k.extract()?, v.extract()?))).collect::<PyResult<_>>()?;
+    let texts = settings.iter().map(|(option, value)| (option.as_str(), value.as_str()));
+    let mut wishes = Wishes::from_settings(texts).map_err(Failure::Recipe)?;
+    if let Some(function) = kernel {
+        wishes.kernel.kernel = Some(KernelName::Custom);
+        wishes.kernel.custom = Some(custom(function));
+    }
+    Ok(wishes)
+}
+
+fn fit<T: Number>(
+    samples: &crate::array::Samples<T>,
+    labels: &[usize],
+    wishes: &Wishes,
+    class_names: Vec<String>,
+    seed: u64,
+    watch: &dyn lkdl::monitor::Monitor,
+) -> Result<Fitted<T>, Failure> {
+    let samples = samples.view();
+    watch.begin("choose", 0);
+    let recipe = wishes.recipe(samples, labels, seed)?;
+    let choice = recipe.verdict.as_ref().map(|verdict| Choice {
+        text: verdict.to_string(),
+        n_judged: verdict.n_judged,
+        n_right: verdict.n_right,
+        n_usual_right: verdict.n_usual_right,
+    });
+    let pipeline = recipe.params.fit_monitored(samples, labels, watch)?;
+    let of_class = |(class, warning): (usize, &Warning)| {
+        format!("class {}: {warning}", class_names.get(class).map_or("?", String::as_str))
+    };
+    let of_fit = pipeline.warnings().iter().map(ToString::to_string);
+    let warnings =
+        of_fit.chain(pipeline.classifier().warnings().into_iter().map(of_class)).collect();
+    let data = DataRecord { n_samples: labels.len(), ..DataRecord::default() };
+    let history = pipeline.classifier().history();
+    let card = Card { class_names, seed, data, settings: recipe.settings };
+    Ok(Fitted { pipeline, card, choice, history, warnings })
+}
+
+#[pymethods]
+#[allow(non_snake_case)]
+impl Model {
+    /// Learns from the rows of X and their class indices.
+    #[staticmethod]
+    #[pyo3(signature = (X, labels, class_names, settings, kernel=None, seed=0, threads=0,
+        progress=None))]
+    #[allow(clippy::too_many_arguments)] // one for each argument of Python
+    fn fit<'py>(
+        py: Python<'py>,
+        X: &Bound<'py, PyAny>,
+        labels: &Bound<'py, PyAny>,
+        class_names: Vec<String>,
+        settings: &Bound<'py, PyDict>,
+        kernel: Option<&Bound<'py, PyAny>>,
+        seed: u64,
+        threads: usize,
+        progress: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Self> {
+        let (wishes, labels) = (wishes(settings, kernel)?, self::labels(labels)?);
+        in_precision!(AnySamples::of(X, "X")?, X => {
+            let model = Call { py, threads, progress }.run(move |watch| {
+                fit(&X, &labels, &wishes, class_names, seed, watch)
+            })?;
+            Ok(Self { model: AnyModel::wrap(model) })
+        })
+    }
+
+    /// The model in the bytes of a file.
+    #[staticmethod]
+    fn from_bytes(data: &[u8]) -> PyResult<Self> {
+        let model = match lkdl_model::from_bytes(data).map_err(Failure::Model)? {
+            Saved::F32(saved) => AnyModel::wrap(Fitted::from(*saved)),
+            Saved::F64(saved) => AnyModel::wrap(Fitted::from(*saved)),
+        };
+        Ok(Self { model })
+    }
+
+    /// The bytes of a model file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = for_model!(&self.model, model => {
+            py.detach(|| lkdl_model::to_bytes(&model.pipeline, &model.card))
+        });
+        Ok(PyBytes::new(py, &bytes.map_err(Failure::Model)?))
+    }
+
+    /// Class indices of the rows of X, the score of every class (the smaller, the better it fits)
+    /// and how clear each decision was.
+    #[pyo3(signature = (X, threads=0))]
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        X: &Bound<'py, PyAny>,
+        threads: usize,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        in_precision!(AnySamples::of(X, "X")?, X => {
+            let model = own(&self.model)?;
+            let found =
+                Call::silent(py, threads).run(move |_| Ok(model.pipeline.predict(X.view())?))?;
+            let scores = rows(py, found.scores.as_ref());
+            Ok((indices(py, &found.labels), scores, vector(py, found.margins)))
+        })
+    }
+
+    /// Virtual samples of the rows of X.
+    #[pyo3(signature = (X, threads=0))]
+    fn transform<'py>(
+        &self,
+        py: Python<'py>,
+        X: &Bound<'py, PyAny>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        in_precision!(AnySamples::of(X, "X")?, X => {
+            let model = own(&self.model)?;
+            let mapped =
+                Call::silent(py, threads).run(move |_| Ok(model.pipeline.transform(X.view())?))?;
+            Ok(rows(py, mapped.as_ref()))
+        })
+    }
+
+    /// Options and values that would repeat the fit.
+    #[getter]
+    fn settings(&self) -> Settings {
+        for_model!(&self.model, model => model.card.settings.clone())
+    }
+
+    /// What the classes are called.
+    #[getter]
+    fn class_names(&self) -> Vec<String> {
+        for_model!(&self.model, model => model.card.class_names.clone())
+    }
+
+    /// The seed of the fit.
+    #[getter]
+    fn seed(&self) -> u64 {
+        for_model!(&self.model, model => model.card.seed)
+    }
+
+    /// What held-out samples decided, in words and as counts: judged, right, right as usual.
+    #[getter]
+    fn choice(&self) -> Option<(String, usize, usize, usize)> {
+        let choice = for_model!(&self.model, model => model.choice.clone())?;
+        Some((choice.text, choice.n_judged, choice.n_right, choice.n_usual_right))
+    }
+
+    /// Features of a sample.
+    #[getter]
+    fn n_features(&self) -> usize {
+        for_model!(&self.model, model => model.pipeline.preparation().n_features())
+    }
+
+    /// The dimension of virtual samples.
+    #[getter]
+    fn rank(&self) -> usize {
+        for_model!(&self.model, model => model.pipeline.classifier().n_features())
+    }
+
+    /// Landmarks of the map, if it has any.
+    #[getter]
+    fn n_landmarks(&self) -> Option<usize> {
+        for_model!(&self.model, model => match model.pipeline.map() {
+            FeatureMap::Nystroem(map) => Some(map.n_landmarks()),
+            _ => None,
+        })
+    }
+
+    /// Atoms per code at most, where the method has such a limit.
+    #[getter]
+    fn sparsity(&self) -> Option<usize> {
+        for_model!(&self.model, model => model.pipeline.classifier().sparsity())
+    }
+
+    /// How many atoms each class has.
+    #[getter]
+    fn n_atoms(&self) -> Vec<usize> {
+        for_model!(&self.model, model => model.pipeline.classifier().n_atoms())
+    }
+
+    /// The atoms of each class as rows, in the space of virtual samples; none for methods whose
+    /// atoms are not vectors there.
+    #[getter]
+    fn class_atoms<'py>(&self, py: Python<'py>) -> Option<Vec<Bound<'py, PyAny>>> {
+        for_model!(&self.model, model => {
+            let atoms = model.pipeline.classifier().class_atoms()?;
+            Some(atoms.into_iter().map(|atoms| rows(py, atoms)).collect())
+        })
+    }
+
+    /// The relative error of every iteration, class by class, or of the one dictionary.
+    #[getter]
+    fn errors<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyAny>> {
+        for_model!(&self.model, model => {
+            model.history.iter().map(|class| vector(py, class.errors.clone())).collect()
+        })
+    }
+
+    /// What the fit wants known.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        for_model!(&self.model, model => model.warnings.clone())
+    }
+
+    /// The precision of the model.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        match &self.model {
+            AnyModel::F32(_) => dtype_of::<f32>(py),
+            AnyModel::F64(_) => dtype_of::<f64>(py),
+        }
+    }
+}
+
+/// Writes a file, whole or not at all.
+#[pyfunction]
+#[pyo3(signature = (path, data, overwrite=true))]
+pub fn write_file(path: PathBuf, data: &[u8], overwrite: bool) -> PyResult<()> {
+    let written = lkdl_data::atomic::write_file(&path, overwrite, |out| out.write_all(data));
+    Ok(written.map_err(Failure::Data)?)
+}
