@@ -38,6 +38,7 @@ extension:
 wheel: ## a wheel and a source distribution of the Python package, in target/wheels
 	@test -d $(VENV) || python3 -m venv $(VENV)
 	@$(VENV)/$(PIP) 'maturin>=1.9.4,<2'
+	rm -f $(TARGET)/wheels/lkdl-*
 	$(VENV)/bin/maturin build --release --out $(TARGET)/wheels
 	$(VENV)/bin/maturin sdist --out $(TARGET)/wheels
 

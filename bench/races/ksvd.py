@@ -47,7 +47,7 @@ def case(split: Split, size: Size) -> Case:
     def ours(seed):
         learner = lkdl.KSVD(
             size.n_atoms,
-            transform_n_nonzero_coefs=size.sparsity,
+            sparsity=size.sparsity,
             max_iter=size.n_iters,
             tol=0.0,
             dict_init=start,

@@ -14,7 +14,7 @@ from sklearn.preprocessing import normalize
 
 X, y = load_digits(return_X_y=True)
 X = normalize(X)
-ksvd = KSVD(n_components=60, transform_n_nonzero_coefs=4, max_iter=30, random_state=0).fit(X)
+ksvd = KSVD(60, sparsity=4, max_iter=30, random_state=0).fit(X)
 codes = ksvd.transform(X)
 error = np.linalg.norm(X - ksvd.inverse_transform(codes)) / np.linalg.norm(X)
 print(f"{np.count_nonzero(codes) / len(X):.1f} atoms per sample, relative error {error:.2f}")
