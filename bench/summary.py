@@ -6,6 +6,7 @@ python bench/summary.py --check README.md                 fails where the README
 """
 
 import argparse
+import math
 import sys
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def timed(results: list[Result]) -> str:
     """A row per case, a column per contestant, and how far ahead of the peer that counts."""
     contestants = list(results[0].scores)
     bar = bar_of(results[0].race, results[0].case, results[0].precision)
-    rows = [[results[0].race, "", *contestants, f"faster than {bar.peer}"]]
+    rows = [["", "", *contestants, f"faster than {bar.peer}"]]
     for result in results:
         cells = [cell(score) for score in result.scores.values()]
         rows.append([result.case, PRECISIONS[result.precision], *cells, verdict(result)])
@@ -99,7 +100,9 @@ def verdict(result: Result) -> str:
 
 
 def cell(score: Score) -> str:
-    return f"{seconds(score.median)}, {score.quality} {score.mean(score.quality):.4f}"
+    quality = score.mean(score.quality)
+    judged = "" if math.isnan(quality) else f", {score.quality} {quality:.4f}"
+    return f"{seconds(score.median)}{judged}"
 
 
 def percent(score: Score) -> str:

@@ -68,7 +68,7 @@ def case(split: Split, size: Size) -> Case:
         return learner.fit(X).components_
 
     def error(atoms) -> dict[str, float]:
-        codes = lkdl.omp(X, np.ascontiguousarray(atoms), size.sparsity, output="sparse")
+        codes = lkdl.omp(X, np.ascontiguousarray(atoms), size.sparsity, sparse_output=True)
         return {"error": float(np.linalg.norm(X - codes @ atoms) / np.linalg.norm(X))}
 
     def agree(results) -> None:

@@ -38,7 +38,7 @@ def case(p: int, m: int, n: int, q: int, precision: str) -> Case:
     D = unit_rows(rng.standard_normal((m, p))).astype(precision)
 
     def ours(_seed):
-        return lkdl.omp(X, D, q, output="sparse", n_jobs=N_THREADS)
+        return lkdl.omp(X, D, q, sparse_output=True, n_jobs=N_THREADS)
 
     def order_recursive(_seed):
         # atoms and samples as columns in Fortran order: the same bytes
