@@ -1,9 +1,15 @@
-.PHONY: help test test-browser lint doc bench fuzz
+.PHONY: help test test-python test-package test-browser lint doc docs-python wheel bench bench-peers \
+	extension fuzz
 
 FUZZ_SECONDS ?= 60
 FUZZ_SEEDS := fuzz/seeds crates/lkdl-data/tests/fixtures
 EXAMPLES := quickstart kernelize custom_kernel
 TARGET := $(or $(CARGO_TARGET_DIR),target)
+# Where Python tests, the guide and the races find their packages, each as it needs them
+VENV := $(TARGET)/venv
+DOCS_VENV := $(TARGET)/venv-docs
+BENCH_VENV := $(TARGET)/venv-bench
+PIP := bin/pip install --quiet --disable-pip-version-check
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -12,13 +18,32 @@ test: ## all tests: units, invariants, real data (LKDL_DATA_DIR), documentation,
 	cargo test --workspace --tests --benches
 	cargo test --workspace --doc
 	@# of the whole workspace, like the tests: one package alone has other features, and is built anew
-	cargo build --profile test --workspace $(addprefix --example ,$(EXAMPLES)) --bin lkdl
+	cargo build --profile test --workspace --lib $(addprefix --example ,$(EXAMPLES)) --bin lkdl
 	@set -e; for example in $(EXAMPLES); do \
 		echo "== $$example"; $(TARGET)/debug/examples/$$example; \
 	done
-	@test -d $(TARGET)/venv || python3 -m venv $(TARGET)/venv
-	@$(TARGET)/venv/bin/pip install --quiet --disable-pip-version-check -r tests/python/requirements.txt
-	$(TARGET)/venv/bin/python tests/python/files.py $(TARGET)/debug/lkdl
+	$(MAKE) test-python
+	$(VENV)/bin/python tests/python/files.py $(TARGET)/debug/lkdl
+
+test-python: extension ## the Python package: its tests, the examples of its documentation, its results
+	@test -d $(VENV) || python3 -m venv $(VENV)
+	@$(VENV)/$(PIP) -r tests/python/requirements.txt
+	LKDL_COMMAND=$(abspath $(TARGET))/debug/lkdl $(VENV)/bin/python -m pytest --quiet
+
+# of the whole workspace and with the profile of the tests: after `cargo test`, little is left to build
+extension:
+	cargo build --profile test --workspace --lib --bin lkdl
+	cp $(TARGET)/debug/liblkdl_core.so python/lkdl/_core.abi3.so
+
+wheel: ## a wheel and a source distribution of the Python package, in target/wheels
+	@test -d $(VENV) || python3 -m venv $(VENV)
+	@$(VENV)/$(PIP) 'maturin>=1.9.4,<2'
+	rm -f $(TARGET)/wheels/lkdl-*
+	$(VENV)/bin/maturin build --release --out $(TARGET)/wheels
+	$(VENV)/bin/maturin sdist --out $(TARGET)/wheels
+
+test-package: wheel ## wheel and source distribution install into empty environments, and work there
+	tests/python/package $(TARGET)
 
 test-browser: ## a demonstration's page in headless Chromium; screenshots in target/browser
 	tests/browser/run
@@ -31,6 +56,19 @@ lint: ## formatting, clippy and documentation, warnings are errors
 doc: ## the library's documentation with typeset equations, in target/doc
 	RUSTDOCFLAGS="-D warnings --html-in-header $(CURDIR)/crates/lkdl/katex-header.html" \
 		cargo doc --workspace --no-deps
+
+docs-python: extension ## the user guide of the Python package, its examples run, in target/docs-python
+	@test -d $(DOCS_VENV) || python3 -m venv $(DOCS_VENV)
+	@$(DOCS_VENV)/$(PIP) -r docs/python/requirements.txt
+	PATH="$(abspath $(TARGET))/debug:$$PATH" PYTHONPATH=python \
+		$(DOCS_VENV)/bin/sphinx-build -W --keep-going -q docs/python $(TARGET)/docs-python
+	@echo "open $(TARGET)/docs-python/index.html"
+
+bench-peers: wheel ## races against SPAMS, scikit-learn and dictlearn; results/<date>-<machine>
+	@test -d $(BENCH_VENV) || python3 -m venv $(BENCH_VENV)
+	@$(BENCH_VENV)/$(PIP) -r bench/requirements.txt
+	@$(BENCH_VENV)/$(PIP) --force-reinstall --no-deps $(TARGET)/wheels/lkdl-*.whl
+	$(BENCH_VENV)/bin/python bench/run.py
 
 bench: ## timed kernels (criterion) and the roofline table
 	cargo bench -p lkdl
