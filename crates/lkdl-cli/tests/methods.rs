@@ -64,6 +64,10 @@ fn every_method_learns_the_digits_with_and_without_a_map() {
             assert_eq!(facts["kernel"].is_string(), exact || map[0] != "--map", "{method}");
             let text = lkdl(&["inspect", &model]);
             assert!(text.code == 0 && text.stdout.contains(method), "{}", text.stdout);
+            let picture = folder.path("atoms.png");
+            let drawn = lkdl(&["inspect", &model, "--atoms", &picture, "--force"]);
+            assert_eq!(drawn.code, 0, "{method} {map:?}: {}", drawn.stderr);
+            assert!(std::fs::read(&picture).unwrap().starts_with(b"\x89PNG"), "{method}");
             assert_eq!(lkdl(&["predict", &model, &test]).code, 0, "{method}");
             let mapped =
                 lkdl(&["transform", &model, &test, "-o", &folder.path("f.npy"), "--force"]);

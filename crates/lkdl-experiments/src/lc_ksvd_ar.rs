@@ -1,20 +1,24 @@
 //! LC-KSVD on AR, linearly and on virtual samples: 500 atoms, 30 non-zeros, 20 images of every
 //! person to learn from and 6 to test, drawn anew for every seed.
 //!
-//! **The published accuracies do not come out**: all four rows are 3 to 7 points below them, though
-//! LKDL gains about 4 points where 1 to 1.5 were published. What was tried (`f32`; five seeds unless
-//! said), without finding the cause:
+//! **The published accuracies do not come out with 30 non-zeros**: all four rows are 3 to 7 points
+//! below them, though LKDL gains about 4 points where 1 to 1.5 were published. Two things are behind
+//! it, both measured by [`lc_ksvd_ar_reasons`](crate::lc_ksvd_ar_reasons); `docs/experiments.md` has
+//! the figures.
 //!
-//! - The weights of the linear rows were not published. √α of 4, 30 and 100 (√β half of it) give
-//!   86.7 to 87.5 %, 300 gives 80 to 82 %, 600 72 to 74 %; without any, 86.7 % (one seed). On unit
-//!   samples weights of 1/120 give 89.0 % (one seed).
-//! - Training samples in random order, so that a class does not start from its first, undisguised
-//!   images: no change linearly, 91.6 and 92.4 % with LKDL.
-//! - The stale codes of the published program, the whole rank, other widths and weights of LKDL (the
-//!   text's 1/150 and 1/120 with σ = 1 among them): none better (one seed each).
+//! 1. 30 of 500 atoms are too few for these features. A dictionary learned with 30 non-zeros reaches
+//!    the published accuracy as soon as decisions may use 50 to 100 of its atoms.
+//! 2. No weight of the labels helps here. Those of the linear rows were not published; from nothing
+//!    to where labels drown the samples, the best is within the spread of no weight at all. So what
+//!    is left is K-SVD with a linear classifier, and its published accuracy on AR (86.5 % in the
+//!    table of LC-KSVD's authors) is what comes out.
 //!
-//! The features are rebuilt from other copies of the images, and no split was published. SRC on them
-//! reaches 95.7 % (OMP, 30 non-zeros, one seed), so the classes are there to be told apart.
+//! The features are rebuilt from other copies of the images, and no split was published: SRC, which
+//! learns nothing, is two points behind its published 97.5 %, too.
+//!
+//! Tried besides, without effect: training samples in random order, so that a class does not start
+//! from its first, undisguised images; the stale codes of the published program; the whole rank and
+//! other widths of LKDL.
 
 use crate::Options;
 use crate::error::ExperimentError;
@@ -29,14 +33,18 @@ const TEST_FRACTION: f64 = 6.0 / 26.0;
 
 /// Every row on the same random splits, one per seed.
 pub(crate) fn run(options: &Options) -> Result<Vec<Record>, ExperimentError> {
+    let sets = splits(options)?;
+    rows().iter().map(|row| row.run(ID, "ar", &sets)).collect()
+}
+
+/// Random splits, one per seed.
+pub(crate) fn splits(options: &Options) -> Result<Vec<TrainTest>, ExperimentError> {
     let all = NamedSet::Ar.table(None, Some(&options.data_dir))?.into_dataset()?;
     let split = |seed| {
         let split = stratified_split(&all.labels, TEST_FRACTION, seed)?;
         Ok(TrainTest { train: all.subset(&split.train)?, test: all.subset(&split.test)? })
     };
-    let sets: Vec<TrainTest> =
-        (0..options.runs as u64).map(split).collect::<Result<_, ExperimentError>>()?;
-    rows().iter().map(|row| row.run(ID, "ar", &sets)).collect()
+    (0..options.runs as u64).map(split).collect()
 }
 
 fn rows() -> Vec<Row> {

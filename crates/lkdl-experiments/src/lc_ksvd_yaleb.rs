@@ -66,7 +66,7 @@ fn rows() -> Vec<Row> {
     ]
 }
 
-fn random_halves(options: &Options) -> Result<Vec<TrainTest>, ExperimentError> {
+pub(crate) fn random_halves(options: &Options) -> Result<Vec<TrainTest>, ExperimentError> {
     let all = NamedSet::YaleB.table(None, Some(&options.data_dir))?.into_dataset()?;
     let half = |seed| {
         let split = stratified_split(&all.labels, 0.5, seed)?;

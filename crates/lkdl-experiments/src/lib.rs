@@ -10,7 +10,9 @@ mod faces;
 mod fddl_usps;
 mod kernel_ksvd;
 mod lc_ksvd_ar;
+mod lc_ksvd_ar_reasons;
 mod lc_ksvd_yaleb;
+mod lc_ksvd_yaleb_held_out;
 mod random_features_usps;
 mod record;
 mod repeat;
@@ -70,8 +72,18 @@ pub const EXPERIMENTS: &[Experiment] = &[
         run: lc_ksvd_yaleb::run,
     },
     Experiment {
+        id: "lc-ksvd-yaleb-held-out",
+        about: "LC-KSVD + LKDL on Extended Yale B, its rank chosen on held-out training samples",
+        run: lc_ksvd_yaleb_held_out::run,
+    },
+    Experiment {
         id: "lc-ksvd-ar",
         about: "LC-KSVD1 and LC-KSVD2 on AR, with and without LKDL",
         run: lc_ksvd_ar::run,
+    },
+    Experiment {
+        id: "lc-ksvd-ar-reasons",
+        about: "why LC-KSVD stays behind on AR: features, weights, sparsity of the decision",
+        run: lc_ksvd_ar_reasons::run,
     },
 ];

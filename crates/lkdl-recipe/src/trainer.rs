@@ -38,10 +38,6 @@ macro_rules! for_any {
 impl<T: Element> Train<T> for Trainer<T> {
     type Model = Classifier<T>;
 
-    fn train(&self, samples: MatRef<'_, T>, labels: &[usize]) -> Result<Self::Model, LkdlError> {
-        for_any!(self, params => Train::<T>::train(params, samples, labels).map(Into::into))
-    }
-
     fn train_monitored(
         &self,
         samples: MatRef<'_, T>,

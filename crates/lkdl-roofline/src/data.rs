@@ -10,7 +10,7 @@ use rand_distr::{Distribution, StandardNormal};
 
 /// Samples of each digit in the USPS training and test sets.
 pub const USPS_TRAIN: [usize; 10] = [1194, 1005, 731, 658, 652, 556, 664, 645, 542, 644];
-pub const USPS_TEST: [usize; 10] = [359, 264, 198, 166, 200, 160, 170, 147, 166, 177];
+const USPS_TEST: [usize; 10] = [359, 264, 198, 166, 200, 160, 170, 147, 166, 177];
 
 /// Share of a synthetic sample that all samples of its class have in common.
 const CLASS_PART: f64 = 1.0;
@@ -73,4 +73,20 @@ pub fn real(session: &mut Session<'_>, set: NamedSet) -> Option<TrainTest> {
         return None;
     };
     set.load(&directory).map_err(|error| session.note(&format!("  no {set}: {error}"))).ok()
+}
+
+/// USPS, or samples of the same shape without test labels: training samples and their classes, test
+/// samples and theirs.
+pub fn usps(session: &mut Session<'_>) -> (Mat<f64>, Vec<usize>, Mat<f64>, Option<Vec<usize>>) {
+    match real(session, NamedSet::Usps) {
+        Some(set) => {
+            let (labels, truth) = (indices(&set.train.labels), indices(&set.test.labels));
+            (set.train.samples, labels, set.test.samples, Some(truth))
+        }
+        None => {
+            session.note("  synthetic samples of the same shape instead");
+            let (train, labels) = decaying(256, &USPS_TRAIN, 1);
+            (train, labels, decaying(256, &USPS_TEST, 2).0, None)
+        }
+    }
 }

@@ -14,8 +14,10 @@ mod eigen;
 mod flops;
 mod kernels;
 mod measure;
+mod methods;
 mod record;
 mod runs;
+mod whole;
 
 pub use measure::Rates;
 pub use record::{Record, Value};
@@ -64,11 +66,19 @@ pub enum Stage {
     UspsRun,
     /// MNIST, fitted and classified.
     MnistRun,
+    /// LC-KSVD2 on Extended Yale B.
+    LcKsvd,
+    /// Simplified FDDL on USPS.
+    Fddl,
+    /// Exact kernel K-SVD on USPS.
+    KernelKsvdUsps,
+    /// Exact kernel K-SVD on 10,000 samples of MNIST.
+    KernelKsvdMnist,
 }
 
 impl Stage {
     /// All of them, in the order they run.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 11] = [
         Self::Product,
         Self::BatchOmp,
         Self::Map,
@@ -76,7 +86,16 @@ impl Stage {
         Self::Eigen,
         Self::UspsRun,
         Self::MnistRun,
+        Self::LcKsvd,
+        Self::Fddl,
+        Self::KernelKsvdUsps,
+        Self::KernelKsvdMnist,
     ];
+
+    /// Whether it is one of the methods that LKDL is measured against or carried into.
+    fn is_other_method(self) -> bool {
+        matches!(self, Self::LcKsvd | Self::Fddl | Self::KernelKsvdUsps | Self::KernelKsvdMnist)
+    }
 
     /// The name it is asked for by, and its records bear.
     pub fn name(self) -> &'static str {
@@ -88,6 +107,10 @@ impl Stage {
             Self::Eigen => "eigen",
             Self::UspsRun => "usps-run",
             Self::MnistRun => "mnist-run",
+            Self::LcKsvd => "lc-ksvd",
+            Self::Fddl => "fddl",
+            Self::KernelKsvdUsps => "kernel-ksvd-usps",
+            Self::KernelKsvdMnist => "kernel-ksvd-mnist",
         }
     }
 
@@ -101,6 +124,10 @@ impl Stage {
             Self::Eigen => eigen::eigen(session),
             Self::UspsRun => runs::usps_run(session),
             Self::MnistRun => runs::mnist_run(session),
+            Self::LcKsvd => methods::lc_ksvd(session),
+            Self::Fddl => methods::fddl(session),
+            Self::KernelKsvdUsps => methods::kernel_ksvd_usps(session),
+            Self::KernelKsvdMnist => methods::kernel_ksvd_mnist(session),
         }
     }
 }
@@ -123,7 +150,7 @@ pub struct Options {
     pub quick: bool,
     /// Also the eigen-solve of 9,000 landmarks, whose full solve takes minutes.
     pub full: bool,
-    /// Which stages; empty for all.
+    /// Which stages; empty for all of LKDL itself. Those of other methods run by name alone.
     pub stages: Vec<Stage>,
 }
 
@@ -214,7 +241,10 @@ pub fn run(options: &Options, report: &mut dyn FnMut(&str)) -> Result<Roofline, 
     let (threads, version) = (rayon::current_num_threads(), env!("CARGO_PKG_VERSION"));
     session.note(&format!("{threads} threads, version {version}"));
     session.rates.refresh(session.product_size(), if quick { 2 } else { 5 });
-    let wanted = |stage: &Stage| options.stages.is_empty() || options.stages.contains(stage);
+    let wanted = |stage: &Stage| match options.stages.is_empty() {
+        true => !stage.is_other_method(),
+        false => options.stages.contains(stage),
+    };
     for stage in Stage::ALL.into_iter().filter(wanted) {
         session.note(stage.name());
         stage.measure(&mut session)?;

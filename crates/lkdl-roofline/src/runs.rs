@@ -1,68 +1,17 @@
 //! Whole runs: fit and classification, with the paper's parameters.
 
-use crate::data::{USPS_TEST, USPS_TRAIN, convert, decaying, indices, real};
+use crate::data::{convert, indices, real, usps};
 use crate::flops::Sizes;
-use crate::measure::{Effort, in_turn, time};
+use crate::measure::{Effort, in_turn};
 use crate::record::{Record, Value};
+use crate::whole::{self, Outcome, Problem};
 use crate::{RooflineError, Session, flops};
-use faer::{Mat, MatRef};
+use faer::Mat;
 use lkdl::Real;
 use lkdl::prelude::*;
 use lkdl_data::NamedSet;
-use std::sync::{Mutex, PoisonError};
 
-/// Samples to learn from and to classify, with labels.
-struct Problem<'a, T: Real> {
-    train: MatRef<'a, T>,
-    labels: &'a [usize],
-    test: MatRef<'a, T>,
-    /// Those of `test`, if it is real.
-    truth: Option<&'a [usize]>,
-}
-
-/// What a run says, and where its time went.
-struct Outcome {
-    predictions: Predictions,
-    /// Preparation, landmarks, eigen-solve and virtual samples of the training set.
-    map_seconds: f64,
-    train_seconds: f64,
-    /// Preparation and virtual samples of the test set.
-    test_map_seconds: f64,
-    classify_seconds: f64,
-}
-
-/// A method with a stopwatch. The pipeline kernelizes it like any other.
-struct Timed<M>(M);
-
-struct TimedModel<C> {
-    classifier: C,
-    train_seconds: f64,
-    classify_seconds: Mutex<f64>,
-}
-
-impl<T: Real, M: Train<T>> Train<T> for Timed<M> {
-    type Model = TimedModel<M::Model>;
-
-    fn train_monitored(
-        &self,
-        samples: MatRef<'_, T>,
-        labels: &[usize],
-        monitor: &dyn Monitor,
-    ) -> Result<Self::Model, LkdlError> {
-        let (train_seconds, classifier) = time(|| self.0.train_monitored(samples, labels, monitor));
-        Ok(TimedModel { classifier: classifier?, train_seconds, classify_seconds: Mutex::new(0.0) })
-    }
-}
-
-impl<T: Real, C: Classify<T>> Classify<T> for TimedModel<C> {
-    fn classify(&self, samples: MatRef<'_, T>) -> Result<Predictions, LkdlError> {
-        let (seconds, predictions) = time(|| self.classifier.classify(samples));
-        *self.classify_seconds.lock().unwrap_or_else(PoisonError::into_inner) += seconds;
-        predictions
-    }
-}
-
-/// Fits and classifies.
+/// LKDL by K-SVD per class.
 fn run<T: Real>(
     sizes: &Sizes,
     prepare: &PrepareParams,
@@ -78,30 +27,14 @@ fn run<T: Real>(
         },
         sparsity: sizes.sparsity,
     };
-    let params = LkdlParams {
-        prepare: prepare.clone(),
-        map: MapParams::Nystroem(NystroemParams {
-            kernel: Kernel::Polynomial { degree: 2.0, offset: 0.0 },
-            sampler: Sampler::Uniform,
-            n_landmarks: LandmarkCount::Exact(sizes.n_landmarks),
-            rank: Rank::Exact(sizes.rank),
-            ..Default::default()
-        }),
-        method: Timed(method),
-        memory: None,
-    };
-    let (fit_seconds, model) = time(|| params.fit(problem.train, problem.labels));
-    let model = model?;
-    let (predict_seconds, predictions) = time(|| model.predict(problem.test));
-    let TimedModel { train_seconds, classify_seconds, .. } = model.classifier();
-    let classify_seconds = *classify_seconds.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(Outcome {
-        predictions: predictions?,
-        map_seconds: fit_seconds - train_seconds,
-        train_seconds: *train_seconds,
-        test_map_seconds: predict_seconds - classify_seconds,
-        classify_seconds,
-    })
+    let map = MapParams::Nystroem(NystroemParams {
+        kernel: Kernel::Polynomial { degree: 2.0, offset: 0.0 },
+        sampler: Sampler::Uniform,
+        n_landmarks: LandmarkCount::Exact(sizes.n_landmarks),
+        rank: Rank::Exact(sizes.rank),
+        ..Default::default()
+    });
+    whole::run(prepare, map, method, problem, |_| ())
 }
 
 /// The record of a run, with its accuracy where labels are real.
@@ -112,36 +45,14 @@ fn record<T: Real>(
     seconds: f64,
     outcome: &Outcome,
 ) -> Result<Record, LkdlError> {
-    let record = Record {
-        stage,
-        shape: sizes.to_string(),
-        dtype: T::NAME,
-        seconds,
-        gflop: flops::run(sizes),
-        ratio: None,
-        extra: Vec::new(),
-    }
-    .with("map_seconds", Value::Number(outcome.map_seconds))
-    .with("train_seconds", Value::Number(outcome.train_seconds))
-    .with("test_map_seconds", Value::Number(outcome.test_map_seconds))
-    .with("classify_seconds", Value::Number(outcome.classify_seconds));
-    let Some(truth) = problem.truth else { return Ok(record) };
-    Ok(record.with("accuracy", Value::Number(outcome.predictions.accuracy(truth)?)))
+    let (shape, dtype, gflop) = (sizes.to_string(), T::NAME, flops::run(sizes));
+    let record = Record { stage, shape, dtype, seconds, gflop, ratio: None, extra: Vec::new() };
+    outcome.tell(record, problem.truth)
 }
 
 /// USPS with the paper's c = 1,458, and with c = k = 256, which classifies as well.
 pub fn usps_run(session: &mut Session<'_>) -> Result<(), RooflineError> {
-    let (train, labels, test, truth) = match real(session, NamedSet::Usps) {
-        Some(set) => {
-            let (labels, truth) = (indices(&set.train.labels), indices(&set.test.labels));
-            (set.train.samples, labels, set.test.samples, Some(truth))
-        }
-        None => {
-            session.note("  synthetic samples of the same shape instead");
-            let (train, labels) = decaying(256, &USPS_TRAIN, 1);
-            (train, labels, decaying(256, &USPS_TEST, 2).0, None)
-        }
-    };
+    let (train, labels, test, truth) = usps(session);
     usps_in::<f64>(session, &train, &labels, &test, truth.as_deref())?;
     usps_in::<f32>(session, &train, &labels, &test, truth.as_deref())
 }

@@ -20,8 +20,8 @@ pub struct BenchArgs {
     /// Also the eigen-solve of 9,000 landmarks, whose full solve takes minutes
     #[arg(long)]
     full: bool,
-    /// Only this stage (may be repeated): product, batch-omp, map, ksvd-iteration, eigen, usps-run
-    /// or mnist-run
+    /// Only this stage (may be repeated): product, batch-omp, map, ksvd-iteration, eigen, usps-run,
+    /// mnist-run; by name alone also lc-ksvd, fddl, kernel-ksvd-usps and kernel-ksvd-mnist
     #[arg(long = "stage", value_name = "NAME", value_parser = stage)]
     stages: Vec<Stage>,
 }

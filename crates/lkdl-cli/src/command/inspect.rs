@@ -22,8 +22,8 @@ const ZOOM: usize = 3;
 /// What is in a model
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Atoms of a linear model are drawn as they are; those of a kernel model live in the kernel's space
-and are drawn through their pre-images, the samples whose images come closest.
+Atoms of a linear model are drawn as they are (of SRC: its samples); those of a kernel model live
+in the kernel's space and are drawn through their pre-images, the samples whose images come closest.
 
 Examples:
   lkdl inspect model.safetensors
@@ -306,12 +306,12 @@ fn drawable<T: Element>(
     };
     let Some(shape) = shape else { return Ok(None) };
     let mut classes = Vec::new();
-    let Some(all) = model.pipeline.classifier().class_atoms() else { return Ok(None) };
+    let Some(all) = model.pipeline.classifier().class_images()? else { return Ok(None) };
     for class in all {
         let atoms = match model.pipeline.map() {
-            FeatureMap::Identity => class.to_owned(),
+            FeatureMap::Identity => class,
             FeatureMap::Nystroem(map) if !map.panel().kernel().is_on_vectors() => return Ok(None),
-            FeatureMap::Nystroem(map) => map.pre_images(class)?,
+            FeatureMap::Nystroem(map) => map.pre_images(class.as_ref())?,
             _ => return Ok(None),
         };
         let pixels = |j: usize| atoms.col_as_slice(j).iter().map(|v| v.wide()).collect();
@@ -322,12 +322,14 @@ fn drawable<T: Element>(
 
 fn undrawable<T: Element>(model: &SavedModel<T>) -> Failure {
     let n_features = model.pipeline.preparation().n_features();
-    let classifier = model.pipeline.classifier();
-    if classifier.class_atoms().is_none() {
+    if let Ok(None) = model.pipeline.classifier().class_images() {
         let method = model_file::method(model);
-        return Failure::usage(format!("a model of --method {method} has no atoms to draw"));
+        return Failure::usage(format!("this model of --method {method} has no atoms to draw"));
     }
     Failure::usage(match model.pipeline.map() {
+        FeatureMap::Nystroem(map) if !map.panel().kernel().is_on_vectors() => {
+            "atoms over a kernel that knows no vectors have no pre-images to draw".into()
+        }
         FeatureMap::Identity | FeatureMap::Nystroem(_) => format!(
             "atoms of {n_features} features are no square image; say --image-shape HxW if they \
              are images"
@@ -364,6 +366,9 @@ fn page<T: Element>(
         atoms: atoms.next().unwrap_or_default(),
     };
     let note = match model.pipeline.map() {
+        FeatureMap::Identity if model.pipeline.classifier().kernel().is_some() => {
+            "Pre-images of the kernel's atoms: the samples whose kernel images come closest."
+        }
         FeatureMap::Identity => "The atoms themselves, in prepared pixels.",
         _ => "Pre-images of the virtual atoms: the samples whose kernel images come closest.",
     };

@@ -20,6 +20,9 @@ struct Parameters {
     rule: Rule,
     objectives: Vec<f64>,
     n_vanished: usize,
+    /// Files written before it was counted have none.
+    #[serde(default)]
+    n_code_steps: usize,
 }
 
 /// See [`FddlRule`].
@@ -92,11 +95,12 @@ impl<T: Element> Part<T> for Fddl<T> {
             tensors.put_matrix(format!("dictionary.{class}"), D.as_ref());
         }
         tensors.put_matrix("mean_codes", self.mean_codes().as_ref());
-        let FddlTraining { objectives, n_vanished, .. } = self.training();
+        let FddlTraining { objectives, n_vanished, n_code_steps, .. } = self.training();
         let parameters = Parameters {
             rule: Rule::new(self.rule())?,
             objectives: objectives.clone(),
             n_vanished: *n_vanished,
+            n_code_steps: *n_code_steps,
         };
         Ok(MethodRecord { parameters: put_parameters(&parameters)?, ..MethodRecord::default() })
     }
@@ -108,9 +112,9 @@ pub(super) fn get<T: Element>(
     n_classes: usize,
     source: &Source<'_>,
 ) -> Result<Fddl<T>, ModelError> {
-    let Parameters { rule, objectives, n_vanished } = parameters(record)?;
+    let Parameters { rule, objectives, n_vanished, n_code_steps } = parameters(record)?;
     let dictionary = |class: usize| source.matrix(&format!("dictionary.{class}"));
     let dictionaries = (0..n_classes).map(dictionary).collect::<Result<Vec<_>, _>>()?;
-    let training = FddlTraining { objectives, n_vanished, warnings: Vec::new() };
+    let training = FddlTraining { objectives, n_vanished, n_code_steps, warnings: Vec::new() };
     Ok(Fddl::from_parts(dictionaries, source.matrix("mean_codes")?, rule.into(), training)?)
 }

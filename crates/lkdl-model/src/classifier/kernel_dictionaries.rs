@@ -6,9 +6,9 @@ use crate::card::{ClassHistory, KernelRecord, MethodRecord};
 use crate::element::Element;
 use crate::error::ModelError;
 use crate::tensors::{Source, Tensors};
-use faer::MatRef;
-use lkdl::exact::KernelDictionaries;
-use lkdl::{Kernel, Warning};
+use faer::{Mat, MatRef};
+use lkdl::exact::{KernelClass, KernelDictionaries};
+use lkdl::{Kernel, LkdlError, Warning};
 
 pub(super) const NAME: &str = "kernel-dictionaries";
 
@@ -32,6 +32,13 @@ impl<T: Element> Part<T> for KernelDictionaries<T> {
     /// Atoms are combinations of Φ(x): no vectors of the samples' space.
     fn class_atoms(&self) -> Option<Vec<MatRef<'_, T>>> {
         None
+    }
+
+    fn class_images(&self) -> Result<Option<Vec<Mat<T>>>, LkdlError> {
+        if !self.kernel().is_on_vectors() {
+            return Ok(None);
+        }
+        self.classes().iter().map(KernelClass::pre_images).collect::<Result<_, _>>().map(Some)
     }
 
     fn n_atoms(&self) -> Vec<usize> {

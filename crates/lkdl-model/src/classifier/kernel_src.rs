@@ -1,6 +1,8 @@
 //! Kernel SRC: `samples`, N × p, all training samples, one per row; `sample_classes`, N.
 
-use super::{CodingParameters, KernelParameters, Part, counts, parameters, put_parameters};
+use super::{
+    CodingParameters, KernelParameters, Part, by_class, counts, parameters, put_parameters,
+};
 use crate::card::{ClassHistory, KernelRecord, MethodRecord};
 use crate::element::Element;
 use crate::error::ModelError;
@@ -8,7 +10,7 @@ use crate::tensors::{Source, Tensors};
 use faer::{Mat, MatRef};
 use lkdl::classify::SrcCoding;
 use lkdl::exact::KernelSrc;
-use lkdl::{Kernel, Panel, Warning};
+use lkdl::{Kernel, LkdlError, Panel, Warning};
 
 pub(super) const NAME: &str = "kernel-src";
 
@@ -32,6 +34,13 @@ impl<T: Element> Part<T> for KernelSrc<T> {
     /// Atoms are Φ(x): no vectors of the samples' space.
     fn class_atoms(&self) -> Option<Vec<MatRef<'_, T>>> {
         None
+    }
+
+    /// The pre-image of Φ(x) is x.
+    fn class_images(&self) -> Result<Option<Vec<Mat<T>>>, LkdlError> {
+        let (panel, core) = (self.panel(), self.core());
+        let images = || by_class(panel.points(), core.atom_classes(), core.n_classes());
+        Ok(panel.kernel().is_on_vectors().then(images))
     }
 
     fn n_atoms(&self) -> Vec<usize> {

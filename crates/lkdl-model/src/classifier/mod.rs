@@ -17,7 +17,7 @@ use crate::card::{ClassHistory, KernelRecord, MethodRecord};
 use crate::element::Element;
 use crate::error::ModelError;
 use crate::tensors::{Source, Tensors};
-use faer::MatRef;
+use faer::{Mat, MatRef};
 use lkdl::classify::{ClassDictionaries, Classify, Fddl, LcKsvd, Predictions, Src, SrcCoding};
 use lkdl::exact::{KernelDictionaries, KernelSrc};
 use lkdl::{Kernel, LkdlError, Warning};
@@ -51,6 +51,11 @@ trait Part<T: Element> {
     fn n_features(&self) -> usize;
     fn sparsity(&self) -> Option<usize>;
     fn class_atoms(&self) -> Option<Vec<MatRef<'_, T>>>;
+    /// See [`Classifier::class_images`].
+    fn class_images(&self) -> Result<Option<Vec<Mat<T>>>, LkdlError> {
+        let owned = |atoms: &MatRef<'_, T>| atoms.to_owned();
+        Ok(self.class_atoms().map(|classes| classes.iter().map(owned).collect()))
+    }
     fn n_atoms(&self) -> Vec<usize> {
         self.class_atoms().unwrap_or_default().iter().map(|atoms| atoms.ncols()).collect()
     }
@@ -101,6 +106,13 @@ impl<T: Element> Classifier<T> {
     /// whose atoms are not vectors there.
     pub fn class_atoms(&self) -> Option<Vec<MatRef<'_, T>>> {
         self.part().class_atoms()
+    }
+
+    /// What the atoms of each class look like in the space of the samples it was trained on: the
+    /// atoms themselves, the training samples of a method that has no others, the pre-images of
+    /// atoms in a kernel's own space. `None` where the kernel knows no vectors.
+    pub fn class_images(&self) -> Result<Option<Vec<Mat<T>>>, LkdlError> {
+        self.part().class_images()
     }
 
     /// How many atoms each class has.
@@ -242,6 +254,19 @@ fn parameters<P: DeserializeOwned>(record: &MethodRecord) -> Result<P, ModelErro
 /// q, which the record of this method must have.
 fn sparsity(record: &MethodRecord) -> Result<usize, ModelError> {
     record.sparsity.ok_or(ModelError::Unknown { field: "sparsity", value: "missing".into() })
+}
+
+/// The columns of each class, side by side.
+fn by_class<T: Element>(
+    samples: MatRef<'_, T>,
+    classes: &[usize],
+    n_classes: usize,
+) -> Vec<Mat<T>> {
+    let of_class = |class: usize| {
+        let members: Vec<usize> = (0..classes.len()).filter(|&i| classes[i] == class).collect();
+        Mat::from_fn(samples.nrows(), members.len(), |t, i| samples[(t, members[i])])
+    };
+    (0..n_classes).map(of_class).collect()
 }
 
 /// How often each class occurs.

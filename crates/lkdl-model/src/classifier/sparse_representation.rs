@@ -1,13 +1,13 @@
 //! SRC: `dictionary`, N × k, all training samples of unit norm, one per row; `atom_classes`, N.
 
-use super::{CodingParameters, Part, counts, parameters, put_parameters};
+use super::{CodingParameters, Part, by_class, counts, parameters, put_parameters};
 use crate::card::{ClassHistory, MethodRecord};
 use crate::element::Element;
 use crate::error::ModelError;
 use crate::tensors::{Source, Tensors};
-use faer::MatRef;
-use lkdl::Warning;
+use faer::{Mat, MatRef};
 use lkdl::classify::{Src, SrcCoding, SrcParams};
+use lkdl::{LkdlError, Warning};
 
 pub(super) const NAME: &str = "src";
 
@@ -31,6 +31,10 @@ impl<T: Element> Part<T> for Src<T> {
     /// The samples of a class need not stand side by side.
     fn class_atoms(&self) -> Option<Vec<MatRef<'_, T>>> {
         None
+    }
+
+    fn class_images(&self) -> Result<Option<Vec<Mat<T>>>, LkdlError> {
+        Ok(Some(by_class(self.dictionary(), self.atom_classes(), self.n_classes())))
     }
 
     fn n_atoms(&self) -> Vec<usize> {

@@ -5,8 +5,28 @@
 //! ```
 //!
 //! The residual comes out of the pursuit itself (ρ), so no code is solved for and no signal is
-//! reconstructed. Training is any [`Learner`], once per class, in parallel over classes. Cost of
-//! classifying: 2LmkN + LNm(q²−1) flops.
+//! reconstructed. Training is any [`Learner`], once per class, in parallel over classes.
+//!
+//! **When to use it.** As the paper's first choice: classes of some hundred samples or more, each near
+//! few subspaces. With few samples per class, one dictionary of all
+//! ([`LC-KSVD`](super::label_consistent)) or the samples themselves
+//! ([`SRC`](super::sparse_representation)) do better.
+//!
+//! **Cost.** The learner's for each class; classifying 2LmkN + LNm(q²−1) flops.
+//!
+//! ```
+//! use lkdl::prelude::*;
+//!
+//! // Two classes around two directions.
+//! let samples = faer::Mat::from_fn(3, 40, |t, i| {
+//!     f64::from(u8::from(t == i % 2)) + 0.1 * ((7 * i + t) as f64).sin()
+//! });
+//! let labels: Vec<usize> = (0..40).map(|i| i % 2).collect();
+//! let learner = KsvdParams { n_atoms: 4, sparsity: 1, ..Default::default() };
+//! let model = ClassDictionariesParams { learner, sparsity: 1 }.train(samples.as_ref(), &labels)?;
+//! assert_eq!(model.classify(samples.as_ref())?.labels, labels);
+//! # Ok::<(), LkdlError>(())
+//! ```
 
 use super::residuals::{join_blocks, largest_needs, residuals_over};
 use super::{Classify, Predictions, Train, class_members};

@@ -3,10 +3,10 @@
 //! Like the learners, these see samples and class indices only: on raw samples they are the linear
 //! method, on virtual samples the kernel one.
 
-mod class_dictionaries;
+pub mod class_dictionaries;
 pub mod fddl;
-mod gram_dictionaries;
-mod gram_representation;
+pub mod gram_dictionaries;
+pub mod gram_representation;
 pub mod label_consistent;
 mod residuals;
 pub mod sparse_representation;

@@ -10,14 +10,14 @@
 mod clean;
 mod initial;
 mod initial_weights;
-mod kernel_ksvd;
+pub mod kernel_ksvd;
 mod kernel_learner;
-mod kernel_mod;
+pub mod kernel_mod;
 mod kernel_reference;
 mod kernel_residual;
 mod kernel_state;
-mod ksvd;
-mod optimal_directions;
+pub mod ksvd;
+pub mod optimal_directions;
 mod regression;
 
 pub use clean::Cleaning;

@@ -1,9 +1,30 @@
 //! MOD, the method of optimal directions: LKDL Eqs. (3), (4); Engan et al. 1999.
 //!
-//! Code every sample, then refit all atoms at once: D = XΓᵀ(ΓΓᵀ + δI)⁻¹. The two sums
-//! A = ΓΓᵀ and B = XΓᵀ are formed atom by atom from the sparse codes, so they cost q² and 2kq per
-//! signal and parallelise over atoms without any merging. Per iteration the coding of K-SVD plus
-//! m³/3 + 2km² flops.
+//! Code every sample, then refit all atoms at once:
+//!
+//! ```math
+//! D=\arg\min_D\|X-D\Gamma\|_F^2=X\Gamma^T(\Gamma\Gamma^T+\delta I)^{-1}
+//! ```
+//!
+//! with δ at the level of rounding, then d_j to unit norm and row j of Γ by as much longer. The two
+//! sums A = ΓΓᵀ and B = XΓᵀ are formed atom by atom from the sparse codes, so they cost q² and 2kq
+//! per signal and parallelise over atoms without any merging.
+//!
+//! **When to use it.** As K-SVD ([`KsvdParams`](super::KsvdParams)), where atoms are few or samples
+//! come in parts: the sums of parts add up to those of the whole. It takes more iterations.
+//!
+//! **Cost** per iteration: the coding of K-SVD, q²N + 2kqN for the sums, m³/3 + 2km² to solve.
+//!
+//! ```
+//! use faer::Mat;
+//! use lkdl::dictionary::ModParams;
+//!
+//! let samples = Mat::from_fn(5, 80, |t, i| ((t + 1) as f64 * (i % 8) as f64).sin());
+//! let params = ModParams { n_atoms: 6, sparsity: 2, max_iters: 15, ..Default::default() };
+//! let learned = params.fit(samples.as_ref())?;
+//! assert!(learned.errors.last() < learned.errors.first());
+//! # Ok::<(), lkdl::LkdlError>(())
+//! ```
 
 use super::clean::set_atom;
 use super::regression::divide;

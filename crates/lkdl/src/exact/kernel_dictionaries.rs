@@ -99,6 +99,12 @@ impl<T: Real> KernelClass<T> {
         &self.learned
     }
 
+    /// Samples, one per atom, whose images come closest to the atoms φ(X)A or to their negatives
+    /// ([`Panel::pre_images`]).
+    pub fn pre_images(&self) -> Result<Mat<T>, LkdlError> {
+        self.panel.pre_images(self.learned.atom_weights.as_ref())
+    }
+
     /// The dictionary ready for coding.
     pub fn coder(&self) -> &KernelOmp<T> {
         &self.coder

@@ -1,8 +1,16 @@
 //! Kernel SRC: SRC over Φ(X), exactly. The kernel matrix of all training samples is formed once, and
 //! every new sample is compared with all of them.
 //!
-//! See [`GramSrc`] for the equation, and [`SRC`](crate::classify::sparse_representation) for the rule
-//! itself. LKDL replaces it by SRC on virtual samples, for which no N×N matrix is needed.
+//! ```math
+//! \text{label}(z)=\arg\min_l\|\Phi(z)-\Phi(X_l)\gamma_l\|^2,\qquad
+//! \gamma=\arg\min\|\Phi(z)-\Phi(X)\gamma\|^2\ \text{s.t.}\ \|\gamma\|_0\le q
+//! ```
+//!
+//! or γ by the lasso, every Φ(x) brought to unit norm: [`SRC`](crate::classify::sparse_representation)
+//! in the kernel's space. [`GramSrc`] does it on kernel values alone.
+//!
+//! **When to use it.** A few thousand training samples at most, classes that no linear representation
+//! separates, and no time to learn. Beyond, SRC on virtual samples (LKDL) needs no N×N matrix.
 //!
 //! **Cost.** N²p flops for K and N² values of memory; 2Np + N(q²−1) flops per decision by OMP.
 //!

@@ -9,8 +9,8 @@
 //! It pays for the kernel matrix: n² values per class to train, n kernel values per sample and class
 //! to classify, where LKDL takes c landmarks.
 
-mod kernel_dictionaries;
-mod kernel_src;
+pub mod kernel_dictionaries;
+pub mod kernel_src;
 
 pub use kernel_dictionaries::{KernelClass, KernelDictionaries, KernelDictionariesParams};
 pub use kernel_src::{KernelSrc, KernelSrcParams};

@@ -15,10 +15,12 @@
 //! | precomputed, custom | the caller's | the caller's claim, checked on the landmarks |
 //!
 //! A [`Panel`] holds the right-hand points (landmarks) with what can be computed once; its
-//! tile turns a block of samples into kernel values at the cost of a product.
+//! tile turns a block of samples into kernel values at the cost of a product. The way back, from a
+//! vector of the kernel's space to a sample, is [`Panel::pre_images`].
 
 mod custom;
 mod panel;
+mod preimage;
 mod width;
 
 pub use custom::CustomKernel;

@@ -7,7 +7,24 @@
 //! S_ii = χ_d/‖G‖ gives every row the length of a Gaussian vector. Each row of V is N(0, σ⁻²I), so
 //! inner products are unbiased; rows of one block are dependent. ⌈k/2d⌉ independent blocks are
 //! stacked and cut to k/2 rows.
-//! Fit and memory O(k + d); transform O((k + d)·log d) per sample.
+//!
+//! **When to use it.** As [random Fourier features](super::fourier), where samples have hundreds of
+//! features or more: k/2×p frequencies are neither stored nor multiplied by.
+//!
+//! **Cost.** Fit and memory O(k + d); transform O((k + d)·log d) per sample, and k waves.
+//!
+//! ```
+//! use faer::Mat;
+//! use lkdl::map::fastfood::FastfoodParams;
+//!
+//! let samples = Mat::from_fn(3, 2, |t, i| (t + 2 * i) as f64 / 4.0);
+//! let map = FastfoodParams { sigma: 1.0, rank: 4096, seed: 0 }.fit::<f64>(3)?;
+//! let f = map.transform(samples.as_ref())?;
+//! let product = (f.col(0).transpose() * f.col(1)) as f64;
+//! let sq_distance: f64 = 3.0 * 0.25;
+//! assert!((product - (-0.5 * sq_distance).exp()).abs() < 0.05);
+//! # Ok::<(), lkdl::LkdlError>(())
+//! ```
 
 use super::fourier::{check_params, wave_features};
 use crate::error::LkdlError;

@@ -3,7 +3,24 @@
 //! f(x)=\sqrt{2/k}\,[\cos(Wx);\ \sin(Wx)],\qquad w_r\sim N(0,\sigma^{-2}I),\quad r=1..k/2
 //! ```
 //! Rahimi & Recht 2007. E fᵀf' = exp(−‖x−x'‖²/(2σ²)) and ‖f‖ = 1; the error falls like k^{-1/2}.
-//! W is k/2×p. Fit O(kp); transform O(kp) per sample, one product per block of samples.
+//!
+//! **When to use it.** With the Gaussian kernel, where nothing may be learned from the data (streams,
+//! shards that must agree). At the same k, Nyström ([`nystroem`](super::nystroem)) is closer to K.
+//!
+//! **Cost.** W is k/2×p. Fit O(kp); transform kp flops per sample, one product per block, and k waves.
+//!
+//! ```
+//! use faer::Mat;
+//! use lkdl::map::fourier::FourierParams;
+//!
+//! let samples = Mat::from_fn(3, 2, |t, i| (t + 2 * i) as f64 / 4.0);
+//! let map = FourierParams { sigma: 1.0, rank: 4096, seed: 0 }.fit::<f64>(3)?;
+//! let f = map.transform(samples.as_ref())?;
+//! let product = (f.col(0).transpose() * f.col(1)) as f64;
+//! let sq_distance: f64 = 3.0 * 0.25;
+//! assert!((product - (-0.5 * sq_distance).exp()).abs() < 0.05);
+//! # Ok::<(), lkdl::LkdlError>(())
+//! ```
 //!
 //! The angles Wx carry the rounding of the working type: in f32, keep ‖x‖/σ below about 10⁴.
 

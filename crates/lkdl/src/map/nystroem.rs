@@ -10,7 +10,26 @@
 //!
 //! C = κ(X, X_R) is used tile by tile and never stored. X is p×N, X_R p×c, P c×k, F k×N.
 //!
-//! Cost: 2Ncp + c²p + eig(c) + 2Nck flops; memory O(c² + Bc + kN). Per new sample 2c(p + k).
+//! **When to use it.** To run a linear method with any kernel: this is LKDL's map.
+//!
+//! **Cost.** 2Ncp + c²p + eig(c) + 2Nck flops; memory O(c² + Bc + kN). Per new sample 2c(p + k).
+//!
+//! ```
+//! use lkdl::prelude::*;
+//!
+//! let samples = faer::Mat::from_fn(2, 50, |t, i| ((t + 1) as f64 * i as f64).sin());
+//! let params = NystroemParams {
+//!     kernel: Kernel::Polynomial { degree: 2.0, offset: 0.0 },
+//!     n_landmarks: LandmarkCount::Exact(10),
+//!     ..Default::default()
+//! };
+//! let (map, f) = params.fit_transform(samples.as_ref())?;
+//! // (xᵀy)² of two features has three dimensions, and inner products are kernel values
+//! assert_eq!(map.rank(), 3);
+//! let x_y = (samples.col(3).transpose() * samples.col(8)) as f64;
+//! assert!((f.col(3).transpose() * f.col(8) - x_y.powi(2)).abs() < 1e-8);
+//! # Ok::<(), LkdlError>(())
+//! ```
 
 use super::plan::nystroem_stages;
 use super::projection::{cross_gram, mean_virtual_sample, project, tile_width};

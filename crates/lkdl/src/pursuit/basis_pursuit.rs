@@ -8,9 +8,10 @@
 //! penalty. A signal outside the span of D has no such code; it gets the limit all the same, a least
 //! squares fit, and its squared residual says so.
 //!
-//! Use it where a sparse code must be exact; where signals carry noise, the lasso or OMP. D is k×m;
-//! km² once for G = DᵀD, 2km per signal, then m|A| + |A|² per bend of the path, of which there are
-//! at least as many as atoms in use.
+//! **When to use it.** Where a sparse code must be exact; where signals carry noise, the lasso or OMP.
+//!
+//! **Cost.** D is k×m: km² once for G = DᵀD, 2km per signal, then m|A| + |A|² per bend of the path, of
+//! which there are at least as many as atoms in use.
 //!
 //! ```
 //! use faer::mat;

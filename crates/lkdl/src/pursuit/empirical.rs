@@ -10,8 +10,10 @@
 //! space is used. The map is not whitened: inner products are those of K², not of K, which is what
 //! [`KernelOmp`](super::KernelOmp) and virtual samples set right (28).
 //!
-//! Use it for kernels that are no inner products, or to compare. K is n×n, KA n×m; n²m once, then
-//! 2nm per signal and what the linear pursuit costs in n dimensions.
+//! **When to use it.** For kernels that are no inner products, or to compare.
+//!
+//! **Cost.** K is n×n, KA n×m: 2n²m once, then 2nm per signal and what the linear pursuit costs in n
+//! dimensions.
 //!
 //! ```
 //! use lkdl::pursuit::{EmpiricalMap, MatchingPursuitParams};

@@ -10,9 +10,11 @@
 //! Only inner products occur: G = AᵀKA of the atoms, α = Aᵀκ(X, z) and ρ₀ = κ(z, z). With these the
 //! loop of [`BatchOmp`] runs unchanged. K is n×n, A n×m, the cross Gram matrix κ(X, Z) n×N.
 //!
-//! Use it with an exact kernel dictionary ([`KernelKsvdParams`](crate::dictionary::KernelKsvdParams));
-//! on virtual samples plain [`BatchOmp`] does the same for k instead of n numbers per sample. Cost:
-//! 2n²m + 2nm² once for G, then 2nm + m(q²−1) per signal, and n kernel values.
+//! **When to use it.** With an exact kernel dictionary
+//! ([`KernelKsvdParams`](crate::dictionary::KernelKsvdParams)); on virtual samples plain [`BatchOmp`]
+//! does the same for k instead of n numbers per sample.
+//!
+//! **Cost.** 2n²m + 2nm² once for G, then 2nm + m(q²−1) per signal, and n kernel values.
 //!
 //! ```
 //! use faer::mat;

@@ -6,7 +6,23 @@
 //! ```
 //! with G = DᵀD, α = Dᵀr and ρ = ‖r‖² throughout: ‖x‖² is the energy of the steps plus ρ.
 //!
-//! Cost: km² once for G, then 2km and 2m per step for every signal.
+//! **When to use it.** Where a step must cost as little as it can, or as the pursuit of
+//! [kernel matching pursuit](super::EmpiricalMap::matching_pursuit). For the same number of atoms
+//! [OMP](super::BatchOmp) leaves less of a signal.
+//!
+//! **Cost.** km² once for G, then 2km and 2m per step for every signal.
+//!
+//! ```
+//! use faer::mat;
+//! use lkdl::pursuit::MatchingPursuitParams;
+//!
+//! let dictionary = mat![[1.0, 0.6], [0.0, 0.8]];
+//! let signal = mat![[3.0], [0.5]];
+//! let params = MatchingPursuitParams { max_steps: 1, error_norm: 0.0 };
+//! let encoded = params.encode(dictionary.as_ref(), signal.as_ref())?;
+//! assert_eq!(encoded.codes.signal(0), (&[0][..], &[3.0][..]));
+//! # Ok::<(), lkdl::LkdlError>(())
+//! ```
 
 use super::codes::{CodeBlock, Encoded};
 use super::entry::{Norms, best_atom, check_problem, encode_blocks, exact_sq_residual};

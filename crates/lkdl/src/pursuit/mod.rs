@@ -7,18 +7,18 @@
 //! All coders return [`Encoded`]: sparse codes, never dense, and the squared residual of every
 //! signal.
 
-mod basis_pursuit;
-mod batch_omp;
+pub mod basis_pursuit;
+pub mod batch_omp;
 mod codes;
-mod empirical;
+pub mod empirical;
 mod entry;
 mod gram;
 mod gram_omp;
 pub(crate) mod greedy;
-mod kernel_omp;
+pub mod kernel_omp;
 pub mod lasso;
-mod matching_pursuit;
-mod omp;
+pub mod matching_pursuit;
+pub mod omp;
 mod target;
 
 pub use basis_pursuit::{BasisPursuitEncoded, BasisPursuitParams};

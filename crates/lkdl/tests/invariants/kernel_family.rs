@@ -3,10 +3,8 @@
 
 use crate::common::{assert_sound, clouds, normal};
 use faer::{Mat, MatRef};
-use lkdl::classify::GramDictionariesParams;
-use lkdl::dictionary::{
-    AtomOrder, AtomUpdate, InitialWeights, KernelModParams, KernelUpdate, Stop,
-};
+use lkdl::classify::{GramDictionariesParams, GramSrc};
+use lkdl::dictionary::{AtomOrder, AtomUpdate, InitialWeights, KernelModParams, KernelUpdate};
 use lkdl::exact::{KernelDictionaries, KernelDictionariesParams};
 use lkdl::prelude::*;
 use lkdl::pursuit::KernelOmp;
@@ -193,15 +191,92 @@ fn a_model_made_again_from_its_parts_classifies_by_the_same_bits() {
 
 #[test]
 fn only_samples_that_an_atom_uses_are_kept() {
-    // One iteration from every third sample, nothing replaced: far fewer than all are combined.
-    let (X, labels) = clouds::<f64>(8, 300, 1, 4);
-    let mut params = method::<f64>(kernel(), KernelUpdate::Exact);
-    params.learner = KernelKsvdParams { max_iters: 1, cleaning: None, ..params.learner };
-    params.learner.sparsity = 1;
-    let model = params.train(X.as_ref(), &labels).unwrap();
-    let class = &model.classes()[0];
-    assert_eq!(class.samples().ncols(), class.learned().atom_weights.nrows());
-    assert_eq!(class.learned().stop, Stop::MaxIters);
+    // Samples along eight axes, atoms on six of them: the others have nothing to do with any atom.
+    let X = Mat::from_fn(8, 40, |t, i| if t == i % 8 { 1.0 + i as f64 / 40.0 } else { 0.0 });
+    for update in [KernelUpdate::Exact, KernelUpdate::Approximate] {
+        let mut params = method::<f64>(Kernel::Linear, update);
+        // the first six samples, one on each of their axes
+        let A = Mat::from_fn(40, 6, |i, j| f64::from(u8::from(i == j)));
+        params.learner = KernelKsvdParams {
+            initial: InitialWeights::Given(A),
+            max_iters: 2,
+            tol: 0.0,
+            cleaning: None,
+            ..params.learner
+        };
+        let model = params.train(X.as_ref(), &[0; 40]).unwrap();
+        let class = &model.classes()[0];
+        let axis = |i: usize| (0..8).find(|&t| class.samples()[(t, i)] != 0.0).unwrap();
+        let kept: Vec<usize> = (0..class.samples().ncols()).map(axis).collect();
+        let expected: Vec<usize> = (0..40).map(|i| i % 8).filter(|&t| t < 6).collect();
+        assert_eq!(kept, expected, "{update:?}");
+        let A = &class.learned().atom_weights;
+        assert_eq!((A.nrows(), class.coder().n_samples()), (30, 30));
+        assert!((0..30).all(|i| (0..6).any(|j| A[(i, j)] != 0.0)));
+        // and the dictionary is that of all samples: axes in the span are met, the others are not
+        let residuals = model.classify(X.as_ref()).unwrap().scores;
+        for i in 0..40 {
+            let left = if i % 8 < 6 { 0.0 } else { X[(i % 8, i)].powi(2) };
+            assert!((residuals[(0, i)] - left).abs() < 1e-12, "{update:?}, sample {i}");
+        }
+    }
+}
+
+/// K of the training samples, κ(X, Z) and κ(z, z) after the mean of the training samples has been
+/// taken away in the kernel's space.
+fn centered(K: &Mat<f64>, cross: &Mat<f64>, own: &[f64]) -> (Mat<f64>, Mat<f64>, Vec<f64>) {
+    let n = K.ncols();
+    let mean = |values: &Mat<f64>, i: usize| values.col(i).sum() / n as f64;
+    let means: Vec<f64> = (0..n).map(|i| mean(K, i)).collect();
+    let all = means.iter().sum::<f64>() / n as f64;
+    let new: Vec<f64> = (0..own.len()).map(|i| mean(cross, i)).collect();
+    let K = Mat::from_fn(n, n, |i, j| K[(i, j)] - means[i] - means[j] + all);
+    let cross = Mat::from_fn(n, own.len(), |j, i| cross[(j, i)] - means[j] - new[i] + all);
+    let own = own.iter().zip(&new).map(|(own, new)| own - 2.0 * new + all).collect();
+    (K, cross, own)
+}
+
+#[test]
+fn kpca_src_is_kernel_src_on_the_centred_kernel() {
+    let (X, labels) = clouds::<f64>(6, 60, 3, 5);
+    let (new, _) = clouds::<f64>(6, 40, 3, 6);
+    for coding in [SrcCoding::Omp { sparsity: 4 }, SrcCoding::Lasso { relative_penalty: 0.2 }] {
+        let map = NystroemParams {
+            kernel: kernel(),
+            sampler: Sampler::Given((0..60).collect()),
+            n_landmarks: LandmarkCount::Exact(60),
+            rank: Rank::Exact(60),
+            centered: true,
+            ..Default::default()
+        };
+        let kpca = LkdlParams {
+            prepare: PrepareParams::default(),
+            map: MapParams::Nystroem(map),
+            method: SrcParams { coding, ..Default::default() },
+            memory: None,
+        };
+        let kpca = kpca.fit(X.as_ref(), &labels).unwrap();
+        let virtual_samples = kpca.transform(new.as_ref()).unwrap();
+        let expected = kpca.predict(new.as_ref()).unwrap();
+
+        let panel = Panel::new(&kernel(), X.as_ref()).unwrap();
+        let cross = panel.evaluate(new.as_ref()).unwrap();
+        let own = kernel().diagonal(new.as_ref()).unwrap();
+        let (K, cross, own) = centered(&panel.gram().unwrap(), &cross, &own);
+        let model = GramSrc::new(K.as_ref(), &labels, coding).unwrap();
+        let got = model.classify(cross.as_ref(), &own).unwrap();
+
+        assert_eq!(got.labels, expected.labels, "{coding:?}");
+        for (i, own) in own.iter().enumerate() {
+            // what no training sample reaches is in every class's residual
+            let beyond = own - virtual_samples.col(i).squared_norm_l2();
+            assert!(beyond > 1e-3, "all of the new sample is reached: a weak test");
+            for l in 0..3 {
+                let gap = got.scores[(l, i)] - expected.scores[(l, i)] - beyond;
+                assert!(gap.abs() < 1e-6, "{coding:?}: {gap}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -33,6 +33,8 @@ pub(super) struct Alternated<T: Real> {
     pub(super) objectives: Vec<f64>,
     /// Atoms that vanished, over all iterations.
     pub(super) n_vanished: usize,
+    /// See [`FddlTraining::n_code_steps`](super::FddlTraining::n_code_steps).
+    pub(super) n_code_steps: usize,
 }
 
 impl Alternation {
@@ -44,13 +46,15 @@ impl Alternation {
         mut layout: Layout,
         monitor: &dyn Monitor,
     ) -> Result<Alternated<T>, LkdlError> {
-        let (mut objectives, mut n_vanished) = (Vec::new(), 0);
+        let (mut objectives, mut n_vanished, mut n_code_steps) = (Vec::new(), 0, 0);
         let mut gamma = layout.zeros(layout.n_atoms());
         for _ in 0..self.max_iters {
             monitor.check()?;
             let objective = Objective::new(X, &D, &layout, self.weights);
             let mut point = objective.point(gamma);
-            objectives.push(minimize(&objective, &mut point, self.stopping));
+            let (value, n_steps) = minimize(&objective, &mut point, self.stopping);
+            objectives.push(value);
+            n_code_steps += n_steps * X.ncols();
             gamma = point.gamma;
             let vanished = update(X, &mut D, &mut gamma, &layout, self.weights.own, self.unused);
             let objective = Objective::new(X, &D, &layout, self.weights);
@@ -68,9 +72,11 @@ impl Alternation {
         }
         let objective = Objective::new(X, &D, &layout, self.weights);
         let mut point = objective.point(gamma);
-        objectives.push(minimize(&objective, &mut point, self.stopping));
+        let (value, n_steps) = minimize(&objective, &mut point, self.stopping);
+        objectives.push(value);
+        n_code_steps += n_steps * X.ncols();
         let means = point.means;
-        Ok(Alternated { D, layout, means, objectives, n_vanished })
+        Ok(Alternated { D, layout, means, objectives, n_vanished, n_code_steps })
     }
 }
 

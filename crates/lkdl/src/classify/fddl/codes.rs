@@ -25,17 +25,19 @@ pub(super) struct Stopping {
     pub(super) tol: f64,
 }
 
-/// Improves the codes of `point`; returns J there.
+/// Improves the codes of `point`; returns J there, and how many steps were tried.
 pub(super) fn minimize<T: Real>(
     objective: &Objective<'_, T>,
     point: &mut Point<T>,
     stopping: Stopping,
-) -> f64 {
+) -> (f64, usize) {
     let mut lipschitz = objective.lipschitz();
     let mut value = objective.value(point);
     let mut last = Point::blank(objective.layout);
     let (mut t, mut n_small) = (1.0f64, 0); // t = 1 means no momentum
-    for _ in 0..stopping.max_iters {
+    let mut n_steps = 0;
+    while n_steps < stopping.max_iters {
+        n_steps += 1;
         let t_next = 0.5 * (1.0 + (1.0 + 4.0 * t * t).sqrt());
         let beta = (t - 1.0) / t_next;
         let change = step(objective, point, &mut last, beta, lipschitz);
@@ -56,7 +58,7 @@ pub(super) fn minimize<T: Real>(
             break;
         }
     }
-    value
+    (value, n_steps)
 }
 
 /// One step from `from`, with momentum away from `to`, which it overwrites. Returns the change of J.

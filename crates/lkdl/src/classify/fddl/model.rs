@@ -24,6 +24,9 @@ pub struct FddlTraining {
     pub objectives: Vec<f64>,
     /// Atoms that no sample used any more, over all iterations.
     pub n_vanished: usize,
+    /// Gradient steps of the codes, each counted once for every sample that took it: 2m² flops
+    /// apiece, and most of the training.
+    pub n_code_steps: usize,
     /// What the caller may want to know, with the class it is about.
     pub warnings: Vec<(usize, Warning)>,
 }

@@ -221,13 +221,14 @@ impl<T: Real> FddlParams<T> {
         for (own, range) in start.dictionaries.iter().zip(&layout.atoms) {
             D.as_mut().subcols_mut(range.start, range.len()).copy_from(own);
         }
-        let Alternated { D, layout, means, objectives, n_vanished } =
+        let Alternated { D, layout, means, objectives, n_vanished, n_code_steps } =
             self.alternation().run(X, D, layout, monitor)?;
         let own = |range: &std::ops::Range<usize>| D.subcols(range.start, range.len()).to_owned();
         let dictionaries = layout.atoms.iter().map(own).collect();
         let mean_codes =
             Mat::from_fn(layout.n_atoms(), class_sizes.len(), |j, l| means.classes[l][j]);
-        let training = FddlTraining { objectives, n_vanished, warnings: start.warnings };
+        let warnings = start.warnings;
+        let training = FddlTraining { objectives, n_vanished, n_code_steps, warnings };
         Fddl::from_parts(dictionaries, mean_codes, self.rule, training)
     }
 }

@@ -44,6 +44,7 @@ pub(super) fn train<T: Real>(
     let training = FddlTraining {
         objectives: total(&classes),
         n_vanished: classes.iter().map(|class| class.n_vanished).sum(),
+        n_code_steps: classes.iter().map(|class| class.n_code_steps).sum(),
         warnings: start.warnings,
     };
     let mean_codes = mean_codes(&classes);

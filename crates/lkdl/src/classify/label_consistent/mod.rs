@@ -106,8 +106,11 @@ pub struct LcKsvdParams {
     /// m, the atoms of all classes together. Each class gets m/L of them, the first ones get the
     /// remainder.
     pub n_atoms: usize,
-    /// q.
+    /// q of training; of fewer atoms or features than that, no more are used.
     pub sparsity: usize,
+    /// q of decisions, if another than that of training. Where Θ is fitted to final codes, those
+    /// have as many non-zeros.
+    pub decision_sparsity: Option<usize>,
     /// √α, the weight of label consistency; 0 leaves its block out. D-KSVD has none.
     pub sqrt_alpha: f64,
     /// √β, the weight of the classifier; 0 leaves its block out, and Θ is then fitted to the final
@@ -136,6 +139,7 @@ impl Default for LcKsvdParams {
             variant: LcVariant::default(),
             n_atoms: 500,
             sparsity: 30,
+            decision_sparsity: None,
             sqrt_alpha: 1.0 / 30.0,
             sqrt_beta: 1.0 / 91.0,
             class_iters: 20,
@@ -182,14 +186,16 @@ impl<T: Real> Train<T> for LcKsvdParams {
         let (alpha, beta) = self.weights();
         let stack = Stack::new(X, labels, &atom_classes, alpha, beta);
         let initial = InitialAtoms::Given(stack.atoms(&D, Theta.as_ref()));
-        let learner = self.learner(D.ncols(), self.max_iters, initial);
+        let learner = self.learner(D.ncols(), X.nrows(), self.max_iters, initial);
+        let decision_sparsity =
+            self.decision_sparsity.map_or(learner.sparsity, |sparsity| sparsity.min(D.ncols()));
         let (stacked, stale) = learner.learn_with_codes(stack.samples.as_ref(), 0, monitor)?;
 
         let (D, label_rows) = stack.split(X, labels, &stacked.dictionary, learner.sparsity);
         let Theta = if beta > 0.0 {
             label_rows.clone()
         } else {
-            let fresh = || code(X, D.clone(), learner.sparsity);
+            let fresh = || code(X, D.clone(), decision_sparsity);
             let codes = if self.compat { stale } else { fresh() };
             ridge_regression(columns_of(&H), &codes, self.ridge)?
         };
@@ -198,7 +204,7 @@ impl<T: Real> Train<T> for LcKsvdParams {
             atom_classes,
             consistency: (alpha > 0.0).then(|| convert(label_rows.as_ref())),
             classifier: convert(Theta.as_ref()),
-            sparsity: learner.sparsity,
+            sparsity: decision_sparsity,
             warnings,
         };
         LcKsvd::from_parts(parts)
@@ -206,7 +212,8 @@ impl<T: Real> Train<T> for LcKsvdParams {
 
     fn training_bytes(&self, n_features: usize, class_sizes: &[usize], _threads: usize) -> u64 {
         let (n, rows) = (class_sizes.iter().sum(), n_features + class_sizes.len());
-        let learner = self.learner::<T>(self.n_atoms, self.max_iters, InitialAtoms::default());
+        let initial = InitialAtoms::default();
+        let learner = self.learner::<T>(self.n_atoms, n_features, self.max_iters, initial);
         // the stack and its K-SVD, the labels, and a regression: two sums and a factor
         matrix_bytes::<T>(rows, n)
             + learner.learning_bytes(rows, n)
@@ -233,6 +240,9 @@ impl LcKsvdParams {
             let range = format!("between 1 and n_atoms = {}", self.n_atoms);
             return Err(LkdlError::parameter("sparsity", self.sparsity, range));
         }
+        if self.decision_sparsity == Some(0) {
+            return Err(LkdlError::parameter("decision_sparsity", 0, "at least 1"));
+        }
         let iterations = [
             ("class_iters", self.class_iters),
             ("shared_iters", self.shared_iters),
@@ -244,16 +254,19 @@ impl LcKsvdParams {
         }
     }
 
-    /// All steps learn alike: in order, to the last iteration.
+    /// All steps learn alike: in order, to the last iteration. A code of more atoms than features
+    /// would represent its sample exactly and go on to fit the label, which a new sample does not
+    /// bring: such codes say nothing of it.
     fn learner<T: Real>(
         &self,
         n_atoms: usize,
+        n_features: usize,
         max_iters: usize,
         initial: InitialAtoms<T>,
     ) -> KsvdParams<T> {
         KsvdParams {
             n_atoms,
-            sparsity: self.sparsity.min(n_atoms),
+            sparsity: self.sparsity.min(n_atoms).min(n_features),
             max_iters,
             tol: 0.0,
             order: AtomOrder::Sequential,
@@ -272,7 +285,7 @@ impl LcKsvdParams {
     ) -> Result<Start<T>, LkdlError> {
         let learn = |(class, samples): (usize, &Vec<usize>)| {
             let n_atoms = atoms_of_class(self.n_atoms, members.len(), class);
-            self.learner(n_atoms, self.class_iters, InitialAtoms::FirstSamples)
+            self.learner(n_atoms, X.nrows(), self.class_iters, InitialAtoms::FirstSamples)
                 .learn_monitored(gather(X, samples).as_ref(), class, monitor)
                 .map_err(|error| in_class(class, error))
         };
@@ -291,7 +304,7 @@ impl LcKsvdParams {
         monitor: &dyn Monitor,
     ) -> Result<Codes<T>, LkdlError> {
         let initial = InitialAtoms::Given(D.clone());
-        let learner = self.learner(D.ncols(), self.shared_iters, initial);
+        let learner = self.learner(D.ncols(), X.nrows(), self.shared_iters, initial);
         let (learned, stale) = learner.learn_with_codes(X.as_dyn_stride(), 0, monitor)?;
         Ok(if self.compat { stale } else { code(X, learned.dictionary, learner.sparsity) })
     }

@@ -71,7 +71,7 @@ fn published<T: Real>(
     let atoms = Mat::from_fn(p + m + n_classes, m, |row, j| {
         stack(&|t| start.D[(t, j)], &|i| A[(i, j)], &|l| Theta[(l, j)], row)
     });
-    let learner = params.learner(m, params.max_iters, InitialAtoms::Given(atoms));
+    let learner = params.learner(m, p, params.max_iters, InitialAtoms::Given(atoms));
     let (learned, codes) = learner.learn_with_codes(samples.as_ref(), 0, &Silent).unwrap();
     (start, learned.dictionary, codes)
 }
@@ -126,7 +126,7 @@ fn split_keeps_reconstructions<T: Real>() {
     let stack = Stack::new(columns_of(&X), &labels, &start.atom_classes, alpha, beta);
     let Theta = random_matrix::<f64>(3, start.D.ncols(), 3);
     let initial = InitialAtoms::Given(stack.atoms(&start.D, Theta.as_ref()));
-    let learner = params.learner(start.D.ncols(), 4, initial);
+    let learner = params.learner(start.D.ncols(), 7, 4, initial);
     let (learned, codes) = learner.learn_with_codes(stack.samples.as_ref(), 0, &Silent).unwrap();
     let stacked = &learned.dictionary;
     let (D, lower) = stack.split(columns_of(&X), &labels, stacked, 3);
@@ -170,7 +170,7 @@ fn weights_to_zero<T: Real>() {
         let params = params(variant);
         let start = params.class_atoms(columns_of(&X), &members, &Silent).unwrap();
         let plain = params
-            .learner(11, params.max_iters, InitialAtoms::Given(start.D))
+            .learner(11, 8, params.max_iters, InitialAtoms::Given(start.D))
             .learn(X.as_ref(), 0)
             .unwrap();
         let train = |weight: f64| {
@@ -225,19 +225,67 @@ fn classes_are_told_apart_and_permuting_labels_permutes_predictions() {
             (clouds(90, 5), clouds(300, 6));
         let permutation = [2, 0, 1];
         let permuted: Vec<usize> = labels.iter().map(|&l| permutation[l]).collect();
+        let moved =
+            |labels: &[usize]| -> Vec<usize> { labels.iter().map(|&l| permutation[l]).collect() };
         for variant in VARIANTS {
-            let params = params(variant);
-            let classify = |labels: &[usize]| {
+            let classify = |params: &LcKsvdParams, labels: &[usize]| {
                 params.train(X.as_ref(), labels).unwrap().classify(new.as_ref()).unwrap()
             };
-            let predictions = classify(&labels);
+            let predictions = classify(&params(variant), &labels);
             assert_eq!(predictions.labels, truth, "{variant:?}");
-            let moved: Vec<usize> = predictions.labels.iter().map(|&l| permutation[l]).collect();
-            assert_eq!(classify(&permuted).labels, moved, "{variant:?}");
+            let permuted_labels = classify(&params(variant), &permuted).labels;
+            assert_eq!(permuted_labels, moved(&predictions.labels), "{variant:?}");
+            // The stale codes are those of samples where labels weigh little, as they were published
+            // to, and but for atoms replaced last.
+            let compat =
+                LcKsvdParams { compat: true, sqrt_alpha: 0.02, sqrt_beta: 0.05, ..params(variant) };
+            let accuracy = classify(&compat, &labels).accuracy(&truth).unwrap();
+            let of_permuted = classify(&compat, &permuted).accuracy(&moved(&truth)).unwrap();
+            assert!(accuracy > 0.9 && of_permuted > 0.9, "{variant:?}: {accuracy} {of_permuted}");
         }
     }
     check::<f64>();
     check::<f32>();
+}
+
+/// With room for more atoms than features, the stack used to represent samples exactly and to spend
+/// the rest on labels: its codes had nothing in common with those of samples without labels.
+#[test]
+fn few_features_are_learned_by_the_published_defaults() {
+    fn check<T: Real>() {
+        let (X, labels) = clouds::<T>(4, 60, 3, 5);
+        for variant in VARIANTS {
+            let params = LcKsvdParams { variant, n_atoms: 45, ..Default::default() };
+            let model = params.train(X.as_ref(), &labels).unwrap();
+            assert_eq!(model.sparsity(), 4);
+            let accuracy = model.classify(X.as_ref()).unwrap().accuracy(&labels).unwrap();
+            assert!(accuracy > 0.9, "{variant:?} {}: {accuracy}", T::NAME);
+        }
+    }
+    check::<f64>();
+    check::<f32>();
+}
+
+#[test]
+fn decisions_may_use_other_codes_than_training() {
+    let (X, labels) = clouds::<f64>(8, 60, 3, 4);
+    let base = params(LcVariant::Lc1);
+    let train = |params: &LcKsvdParams| params.train(X.as_ref(), &labels).unwrap();
+    let (plain, same, wider) = (
+        train(&base),
+        train(&LcKsvdParams { decision_sparsity: Some(3), ..base.clone() }),
+        train(&LcKsvdParams { decision_sparsity: Some(6), ..base.clone() }),
+    );
+    assert_eq!(bits(&plain.parts().classifier), bits(&same.parts().classifier));
+    // the dictionary is that of training, Θ fits the codes of decisions
+    assert_eq!(bits(&plain.learned().dictionary), bits(&wider.learned().dictionary));
+    assert_eq!((plain.sparsity(), wider.sparsity()), (3, 6));
+    let codes = code(columns_of(&X), wider.learned().dictionary.clone(), 6);
+    let Theta = ridge_regression(columns_of(&one_hot::<f64>(&labels, 3)), &codes, 1.0).unwrap();
+    assert_eq!(bits(&wider.parts().classifier), bits(&Theta));
+    let none = LcKsvdParams { decision_sparsity: Some(0), ..base };
+    let error = none.train(X.as_ref(), &labels).unwrap_err().to_string();
+    assert_eq!(error, "decision_sparsity is 0, but must be at least 1");
 }
 
 #[test]

@@ -19,9 +19,9 @@ struct Hills<'a> {
 
 impl Surface for Hills<'_> {
     fn look(&self, z: &[f64]) -> (f64, Vec<f64>) {
-        let Expansion { landmarks, weights } = self.expansion;
+        let Expansion { points, weights } = self.expansion;
         let value = |s: usize| {
-            let sq = sum_zip(z, col(landmarks, s), |a, b| (a - b) * (a - b));
+            let sq = sum_zip(z, col(points, s), |a, b| (a - b) * (a - b));
             (-sq / (2.0 * self.sigma * self.sigma)).exp()
         };
         let parts: Vec<f64> = weights.iter().enumerate().map(|(s, a)| a * value(s)).collect();
@@ -50,8 +50,8 @@ impl Surface for Hills<'_> {
 pub(super) fn pre_image(expansion: Expansion<'_>, sigma: f64) -> Vec<f64> {
     let surface = Hills { expansion, sigma };
     let candidates = expansion.starts().into_iter().map(|s| {
-        let (z, g) = climb(&surface, col(expansion.landmarks, s).to_vec());
+        let (z, g) = climb(&surface, col(expansion.points, s).to_vec());
         Candidate { z, objective: 1.0 - 2.0 * g.abs() }
     });
-    best(candidates, expansion.landmarks.nrows())
+    best(candidates, expansion.points.nrows())
 }

@@ -7,7 +7,7 @@
 //! unit u; with one, the two alternate.
 //!
 //! At degree 2 without offset g = uᵀMu with M = Σ_s a_sx_sx_sᵀ, and the eigenpair of the largest
-//! |λ| is the exact answer. Only inner products with the landmarks matter, so an orthonormal basis
+//! |λ| is the exact answer. Only inner products with the points matter, so an orthonormal basis
 //! of their span may stand for the p features.
 
 use super::climb::{Surface, climb};
@@ -40,8 +40,8 @@ struct Sphere<'a> {
 
 impl Surface for Sphere<'_> {
     fn look(&self, u: &[f64]) -> (f64, Vec<f64>) {
-        let Expansion { landmarks, weights } = self.expansion;
-        let base = |s: usize| self.length * dot(u, col(landmarks, s)) + self.offset;
+        let Expansion { points, weights } = self.expansion;
+        let base = |s: usize| self.length * dot(u, col(points, s)) + self.offset;
         let bases: Vec<f64> = (0..weights.len()).map(base).collect();
         let slopes: Vec<f64> =
             weights.iter().zip(&bases).map(|(a, base)| a * base.powi(self.degree - 1)).collect();
@@ -65,13 +65,13 @@ impl Surface for Sphere<'_> {
     }
 }
 
-/// The pre-image under (xᵀy + offset)^degree; zero if no landmark of weight has a direction.
+/// The pre-image under (xᵀy + offset)^degree; zero if no point of weight has a direction.
 pub(super) fn pre_image(expansion: Expansion<'_>, degree: i32, offset: f64) -> Vec<f64> {
     let candidates =
         expansion.starts().into_iter().filter_map(|s| from_start(expansion, degree, offset, s));
-    let mut z = best(candidates, expansion.landmarks.nrows());
+    let mut z = best(candidates, expansion.points.nrows());
     if degree % 2 == 0 && offset == 0.0 {
-        face_landmarks(expansion, &mut z);
+        face_points(expansion, &mut z);
     }
     z
 }
@@ -82,7 +82,7 @@ fn from_start(
     offset: f64,
     start: usize,
 ) -> Option<Candidate> {
-    let mut u = col(expansion.landmarks, start).to_vec();
+    let mut u = col(expansion.points, start).to_vec();
     let length = normalize(&mut u);
     if length == 0.0 {
         return None;
@@ -124,8 +124,8 @@ struct Ray<'a> {
 
 impl<'a> Ray<'a> {
     fn new(sphere: &'a Sphere<'a>, u: &[f64], sign: f64) -> Self {
-        let landmarks = sphere.expansion.landmarks;
-        let shadows = (0..landmarks.ncols()).map(|s| dot(u, col(landmarks, s))).collect();
+        let points = sphere.expansion.points;
+        let shadows = (0..points.ncols()).map(|s| dot(u, col(points, s))).collect();
         Self { sphere, shadows, sign }
     }
 
@@ -178,31 +178,31 @@ impl<'a> Ray<'a> {
 
 /// The exact pre-image under (xᵀy)²: z = √|λ|·v of the eigenpair of M with the largest |λ|.
 pub(super) fn square(expansion: Expansion<'_>) -> Result<Vec<f64>, LkdlError> {
-    let Expansion { landmarks, weights } = expansion;
-    let (p, c) = (landmarks.nrows(), landmarks.ncols());
-    let weighted = Mat::from_fn(p, c, |row, s| weights[s] * landmarks[(row, s)]);
+    let Expansion { points, weights } = expansion;
+    let (p, c) = (points.nrows(), points.ncols());
+    let weighted = Mat::from_fn(p, c, |row, s| weights[s] * points[(row, s)]);
     let mut M = Mat::zeros(p, p);
-    product_into(M.as_mut(), weighted.as_ref(), landmarks.as_dyn_stride().transpose());
+    product_into(M.as_mut(), weighted.as_ref(), points.as_dyn_stride().transpose());
     let pairs = full_eigen(M.as_ref())?;
     // eigenvalues descend, so the largest |λ| is the first or the last
     let last = p - 1;
     let at = if pairs.values[0].abs() >= pairs.values[last].abs() { 0 } else { last };
     let length = pairs.values[at].abs().sqrt();
     let mut z: Vec<f64> = pairs.vectors.col_as_slice(at).iter().map(|v| length * v).collect();
-    face_landmarks(expansion, &mut z);
+    face_points(expansion, &mut z);
     Ok(z)
 }
 
-/// Where Φ(z) = Φ(−z): the sign with which z points to its nearest landmark.
-fn face_landmarks(expansion: Expansion<'_>, z: &mut [f64]) {
-    let landmarks = expansion.landmarks;
+/// Where Φ(z) = Φ(−z): the sign with which z points to its nearest point.
+fn face_points(expansion: Expansion<'_>, z: &mut [f64]) {
+    let points = expansion.points;
     let cosine = |s: usize| {
-        let x = col(landmarks, s);
+        let x = col(points, s);
         let norm = norm_sq(x).sqrt();
         if norm > 0.0 { dot(z, x) / norm } else { 0.0 }
     };
     let nearest =
-        (0..landmarks.ncols()).map(cosine).reduce(|a, b| if b.abs() > a.abs() { b } else { a });
+        (0..points.ncols()).map(cosine).reduce(|a, b| if b.abs() > a.abs() { b } else { a });
     if nearest.is_some_and(|cosine| cosine < 0.0) {
         z.iter_mut().for_each(|v| *v = -*v);
     }
