@@ -148,7 +148,7 @@ struct Envelope<'a, T: Serialize> {
 }
 
 /// A word as a shell would take it back.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()

@@ -1,6 +1,6 @@
 //! The flags with which any command names data: what it is, and what a file cannot say of itself.
 
-use crate::context::Context;
+use crate::context::{Context, quoted};
 use crate::failure::Failure;
 use crate::model_file::in_its_precision;
 use clap::Args;
@@ -74,6 +74,27 @@ impl ReadFlags {
         }
     }
 
+    /// The flags that were given, as words to give them again, each after a blank.
+    pub fn again(&self) -> String {
+        let given = |value: String, usual: String| Some(value).filter(|value| *value != usual);
+        let values = [
+            ("label", self.label.clone()),
+            ("samples", self.samples.clone()),
+            ("layout", given(self.layout.to_string(), Layout::default().to_string())),
+            ("header", given(self.header.to_string(), Header::default().to_string())),
+            ("n-features", self.n_features.map(|count| count.to_string())),
+            ("index-base", given(self.index_base.to_string(), IndexBase::default().to_string())),
+            ("format-in", self.format_in.map(|format| format.to_string())),
+        ];
+        let mut words = String::from(if self.unlabelled { " --unlabelled" } else { "" });
+        for (flag, value) in values {
+            if let Some(value) = value {
+                words += &format!(" --{flag} {}", quoted(&value));
+            }
+        }
+        words
+    }
+
     /// The same for samples that are held against a model of `training`: LIBSVM text counts as it
     /// did there, or says so.
     fn options_for(
@@ -125,5 +146,28 @@ impl DataFlags {
         };
         context.note(format!("note: features are matched by position: {unnamed}"));
         Ok(table)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{Command, FromArgMatches};
+
+    #[test]
+    fn flags_are_given_again_as_they_were() {
+        for words in [
+            "",
+            "--label kind --header no",
+            "--label 'two words' --samples X --layout rows",
+            "--unlabelled --n-features 9 --index-base 0 --format-in svmlight",
+        ] {
+            let command = ReadFlags::augment_args(Command::new("x").no_binary_name(true));
+            let list = words.replace("two words", "two_words").replace('\'', "");
+            let list = list.split_whitespace().map(|word| word.replace('_', " "));
+            let matches = command.try_get_matches_from(list).unwrap();
+            let flags = ReadFlags::from_arg_matches(&matches).unwrap();
+            assert_eq!(flags.again().trim_start(), words);
+        }
     }
 }

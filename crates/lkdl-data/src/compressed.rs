@@ -128,11 +128,17 @@ pub(crate) fn compression(start: &[u8]) -> Option<Compression> {
     }
 }
 
-/// What the decoder says, without the names of its own types.
+/// What the decoder found, without the names of its own types.
 fn damaged(error: &FrameDecoderError) -> io::Error {
-    let text = error.to_string();
-    let words = text.split(": ").next().unwrap_or_default();
-    io::Error::other(format!("damaged Zstandard data ({words})"))
+    io::Error::other(match error {
+        FrameDecoderError::ReadFrameHeaderError(_) | FrameDecoderError::FrameHeaderError(_) => {
+            "damaged Zstandard data (a header is cut off or wrong)"
+        }
+        FrameDecoderError::WindowSizeTooBig { .. } => {
+            "damaged Zstandard data (a window larger than any table needs)"
+        }
+        _ => "damaged Zstandard data (a block is cut off or wrong)",
+    })
 }
 
 /// Zstandard frames, one after the other, each checked against its checksum if it has one.

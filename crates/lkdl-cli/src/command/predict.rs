@@ -17,8 +17,8 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
-CSV and JSON lines (--json): index, label, margin (0: a tie, 1: certain) and the squared residual of every
-class; the smallest wins. npy: one row per sample with class index, margin and residuals.
+CSV and JSON lines (--json): index, label, margin (0: a tie, 1: certain) and the squared residual
+of every class; the smallest wins. npy: one row per sample, class index, margin and residuals.
 
 Examples:
   lkdl predict model.safetensors new.csv --unlabelled > labels.csv

@@ -1,6 +1,6 @@
 //! `lkdl tune DATA`: search for the settings that classify best, and write them for `fit`.
 
-use crate::context::Context;
+use crate::context::{Context, quoted};
 use crate::data_flags::{DATA_HELP, DataFlags};
 use crate::failure::Failure;
 use crate::folds::Folds;
@@ -139,9 +139,10 @@ pub fn run(args: TuneArgs, context: &Context) -> Result<(), Failure> {
         }
     });
     context.note(format!(
-        "use it: lkdl fit {} -o model.safetensors --config {}",
-        args.data.data,
-        args.out.display()
+        "use it: lkdl fit {}{} -o model.safetensors --config {}",
+        quoted(&args.data.data.to_string()),
+        args.data.read.again(),
+        quoted(&args.out.display().to_string())
     ));
     Ok(())
 }
