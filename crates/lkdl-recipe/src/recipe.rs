@@ -197,6 +197,8 @@ impl Wishes {
             Method::Ksvd | Method::Mod | Method::KernelKsvd | Method::KernelMod => {
                 (USUAL_SPARSITY, n_atoms)
             }
+            // codes over the samples of all classes
+            Method::Src | Method::KernelSrc => (SHARED_SPARSITY, class_sizes.iter().sum()),
             // codes over the atoms of all classes
             _ => (SHARED_SPARSITY, n_atoms.saturating_mul(class_sizes.len())),
         };
@@ -331,6 +333,14 @@ mod tests {
         assert_eq!(sizes(&[("atoms", "3"), ("sparsity", "4")], None), (3, 4, 4));
         assert_eq!(sizes(&[("learning-sparsity", "2")], Some(9)), (40, 9, 2));
         assert_eq!(sizes(&[("sparsity", "60")], None), (60, 60, 60));
+    }
+
+    #[test]
+    fn a_sparsity_over_all_samples_is_at_most_their_number() {
+        let wishes = Wishes { method: Method::Src, ..Wishes::default() };
+        let draft = Draft { map: MapName::None, sparsity: None };
+        assert_eq!(wishes.sizes(draft, &[2, 9, 9]).sparsity, 20);
+        assert_eq!(wishes.sizes(draft, &[40; 3]).sparsity, 30);
     }
 
     #[test]

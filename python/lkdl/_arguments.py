@@ -1,0 +1,81 @@
+"""Arguments as the engine takes them: arrays, seeds, threads and memory."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import validate_data
+
+from ._core import LkdlError
+
+FLOATS = [np.float64, np.float32]
+
+
+def dense(X: Any) -> np.ndarray:
+    """CSR rows as the C-order array the engine works on; any other array as it is."""
+    return np.ascontiguousarray(X.toarray()) if sparse.issparse(X) else X
+
+
+def samples(X: Any, name: str = "X") -> np.ndarray:
+    """A C-order array of floats: the same memory, if it is one already."""
+    return dense(check_array(X, accept_sparse="csr", dtype=FLOATS, order="C", input_name=name))
+
+
+def validated(estimator: Any, X: Any, *, reset: bool) -> np.ndarray:
+    """`samples` of an estimator, which remembers or checks their features."""
+    return dense(
+        validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, order="C", reset=reset)
+    )
+
+
+def validated_as(estimator: Any, X: Any, dtype: Any) -> np.ndarray:
+    """New samples in the precision of a fitted estimator."""
+    return dense(
+        validate_data(estimator, X, accept_sparse="csr", dtype=dtype, order="C", reset=False)
+    )
+
+
+def seed(random_state: Any) -> int:
+    """An integer is the seed itself, the same as the command's; anything else draws one."""
+    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
+        if random_state < 0:
+            raise LkdlError(f"random_state is {random_state}, but must be at least 0")
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def threads(n_jobs: int | None) -> int:
+    """Threads as the engine counts them: 0 for all cores."""
+    if n_jobs is None or n_jobs == -1:
+        return 0
+    if n_jobs == 0:
+        raise LkdlError("n_jobs is 0, but must be a number of threads, or -1 for all cores")
+    return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
+
+
+def usual_budget() -> int | None:
+    """The largest power of two that is at most half the machine's memory.
+
+    Not what is free at the moment: a budget can change which landmarks are chosen, and the same
+    call must give the same model. The command has the same rule.
+    """
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        total = next(line for line in lines if line.startswith("MemTotal:"))
+        return 1024 << ((int(total.split()[1]) // 2).bit_length() - 1)
+    except (OSError, StopIteration, ValueError, IndexError):
+        return None
+
+
+def clipped(name: str, value: int, most: int, what: str) -> int:
+    """`value`, or `most` with a warning: a grid search must not die of a limit."""
+    if value <= most:
+        return int(value)
+    warnings.warn(f"{name}={value} was set to {most}, {what}", UserWarning, stacklevel=3)
+    return int(most)
