@@ -2,7 +2,7 @@
 
 use crate::context::{Context, quoted};
 use crate::failure::Failure;
-use crate::model_file::in_its_precision;
+use crate::precision::in_its_precision;
 use clap::Args;
 use lkdl_data::{
     DataArgument, DataError, Format, Header, IndexBase, Layout, Matched, ReadOptions, Table,

@@ -10,17 +10,6 @@ use lkdl_data::Table;
 use lkdl_model::{AnyModel, Card, Element, Pipeline, SavedModel};
 use std::path::{Path, PathBuf};
 
-/// The same expression for a model in either precision.
-macro_rules! in_its_precision {
-    ($model:expr, $saved:ident => $result:expr) => {
-        match $model {
-            lkdl_model::AnyModel::F32($saved) => $result,
-            lkdl_model::AnyModel::F64($saved) => $result,
-        }
-    };
-}
-pub(crate) use in_its_precision;
-
 /// A model and samples for it: what `evaluate`, `predict`, `transform` and `encode` start with.
 ///
 /// Flatten it after a command's own flags, which would else stand under its heading in the help.

@@ -1,10 +1,21 @@
-//! Samples in the precision a model works in: whether they can be, and without a second copy where
-//! that is `f64`.
+//! The precision a model works in: code for either, samples in it, whether they can be, and without a
+//! second copy where it is `f64`.
 
 use crate::failure::Failure;
 use faer::{Mat, MatRef};
 use lkdl::Real;
 use std::any::Any;
+
+/// The same expression for a model in either precision.
+macro_rules! in_its_precision {
+    ($model:expr, $saved:ident => $result:expr) => {
+        match $model {
+            lkdl_model::AnyModel::F32($saved) => $result,
+            lkdl_model::AnyModel::F64($saved) => $result,
+        }
+    };
+}
+pub(crate) use in_its_precision;
 
 /// The largest squared norm of a sample: sums of many such, and their products with small numbers,
 /// must not overflow.

@@ -3,8 +3,8 @@
 use crate::context::Context;
 use crate::data_flags::DATA_HELP;
 use crate::failure::Failure;
-use crate::model_file::{ModelAndData, in_its_precision};
-use crate::precision::into_precision;
+use crate::model_file::ModelAndData;
+use crate::precision::{in_its_precision, into_precision};
 use crate::scores::{ClassScore, Confusion};
 use crate::table::{Align, Table as TextTable};
 use clap::Args;

@@ -3,9 +3,9 @@
 use crate::context::Context;
 use crate::data_flags::DATA_HELP;
 use crate::failure::Failure;
-use crate::model_file::{ModelAndData, in_its_precision};
+use crate::model_file::ModelAndData;
 use crate::output;
-use crate::precision::into_precision;
+use crate::precision::{in_its_precision, into_precision};
 use crate::words::counted;
 use clap::{Args, ValueEnum};
 use faer::Mat;
