@@ -51,10 +51,9 @@ class Score:
         return statistics.stdev(values) if len(values) > 1 else 0.0
 
     @property
-    def quality(self) -> str:
-        """The one quality that results of this race are judged by."""
-        (name,) = self.qualities
-        return name
+    def quality(self) -> str | None:
+        """The one quality that results of this race are judged by, if this one has a result."""
+        return next(iter(self.qualities), None)
 
 
 @dataclass(frozen=True)

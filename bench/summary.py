@@ -6,7 +6,6 @@ python bench/summary.py --check README.md                 fails where the README
 """
 
 import argparse
-import math
 import sys
 from pathlib import Path
 
@@ -79,10 +78,13 @@ def repeats(results: list[Result]) -> str:
     rows = [["race", "case", "", "contestant", "best", "median", "repeats", "quality"]]
     for result in results:
         for name, score in result.scores.items():
-            quality = f"{score.quality} {score.mean(score.quality):.5f} ± {score.spread(score.quality):.5f}"
+            quality = score.quality
+            judged = f"{score.mean(quality):.5f} ± {score.spread(quality):.5f}" if quality else ""
             times = [seconds(score.best), seconds(score.median), str(score.n_repeats)]
             precision = PRECISIONS[result.precision]
-            rows.append([result.race, result.case, precision, name, *times, quality])
+            rows.append(
+                [result.race, result.case, precision, name, *times, f"{quality or ''} {judged}"]
+            )
     return markdown(rows)
 
 
@@ -100,9 +102,8 @@ def verdict(result: Result) -> str:
 
 
 def cell(score: Score) -> str:
-    quality = score.mean(score.quality)
-    judged = "" if math.isnan(quality) else f", {score.quality} {quality:.4f}"
-    return f"{seconds(score.median)}{judged}"
+    quality = score.quality
+    return seconds(score.median) + (f", {quality} {score.mean(quality):.4f}" if quality else "")
 
 
 def percent(score: Score) -> str:

@@ -18,8 +18,8 @@ from sklearn.svm import SVC, LinearSVC
 from threads import N_THREADS
 
 #: What dictlearn's kernel classifier gets to learn from, so that it ends within a minute.
-DICTLEARN_SAMPLES = 1500
-DICTLEARN_ATOMS = 200
+DICTLEARN_SAMPLES = 1000
+DICTLEARN_ATOMS = 100
 DICTLEARN_SPARSITY = 5
 N_COMPONENTS = 1000
 
@@ -60,7 +60,7 @@ def case(split: Split) -> Case:
             estimator(OURS, lambda seed: lkdl.LKDLClassifier(random_state=seed, n_jobs=N_THREADS)),
             estimator("SVC RBF", lambda seed: SVC(C=10), repeats=1, note="C = 10"),
             estimator(
-                "Nystroem + LinearSVC", nystroem_svm, repeats=3, note=f"{N_COMPONENTS} landmarks"
+                "Nystroem + LinearSVC", nystroem_svm, repeats=2, note=f"{N_COMPONENTS} landmarks"
             ),
             estimator(
                 "dictlearn kernel D-KSVD",

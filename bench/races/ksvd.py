@@ -83,7 +83,7 @@ def case(split: Split, size: Size) -> Case:
         precision="float64",
         contestants=[
             Contestant(OURS, {"fit": ours}),
-            Contestant("dictlearn", {"fit": peer}, note="AK-SVD, OMP compiled by Numba"),
+            Contestant("dictlearn", {"fit": peer}, repeats=2, note="AK-SVD, OMP compiled by Numba"),
         ],
         judge=error,
         agree=agree,

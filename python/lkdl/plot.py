@@ -187,8 +187,8 @@ def error_against_landmarks(
     --------
     >>> from lkdl import plot
     >>> ax = plot.error_against_landmarks({"uniform": {10: [0.5, 0.54], 20: [0.3, 0.33]}})
-    >>> [round(y, 3) for y in ax.lines[0].get_ydata()]
-    [0.52, 0.315]
+    >>> ax.lines[0].get_ydata().round(3)
+    array([0.52 , 0.315])
     """
     if not errors or not all(errors.values()):
         raise ValueError("errors is empty, but must hold at least one error of one curve")
