@@ -267,15 +267,17 @@ fn kpca_src_is_kernel_src_on_the_centred_kernel() {
         let got = model.classify(cross.as_ref(), &own).unwrap();
 
         assert_eq!(got.labels, expected.labels, "{coding:?}");
+        let mut most = 0.0f64;
         for (i, own) in own.iter().enumerate() {
             // what no training sample reaches is in every class's residual
             let beyond = own - virtual_samples.col(i).squared_norm_l2();
-            assert!(beyond > 1e-3, "all of the new sample is reached: a weak test");
+            most = most.max(beyond);
             for l in 0..3 {
                 let gap = got.scores[(l, i)] - expected.scores[(l, i)] - beyond;
                 assert!(gap.abs() < 1e-6, "{coding:?}: {gap}");
             }
         }
+        assert!(most > 1e-3, "all of the new samples is reached: a weak test");
     }
 }
 
