@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use rand::RngExt;
 
 mod kernel;
+mod streams;
 
 fn ksvd<T: Real>(n_atoms: usize, sparsity: usize) -> KsvdParams<T> {
     KsvdParams { n_atoms, sparsity, max_iters: 5, tol: 0.0, ..Default::default() }

@@ -3,6 +3,7 @@
 mod exact;
 mod policies;
 mod random_features;
+mod statistics;
 mod truncated;
 
 use super::*;
