@@ -112,6 +112,34 @@ pub enum LkdlError {
         /// What went wrong there.
         source: Box<LkdlError>,
     },
+    /// Something is wrong with one block of the samples.
+    #[error("block {block}: {source}")]
+    InBlock {
+        /// The block's number, from 0.
+        block: usize,
+        /// What went wrong there.
+        source: Box<LkdlError>,
+    },
+    /// A block was added to a sum that has it already.
+    #[error("block {block} is in the sum already; give every block a number of its own")]
+    RepeatedBlock {
+        /// The block's number, from 0.
+        block: usize,
+    },
+    /// A sum over blocks lacks one of them.
+    #[error(
+        "block {block} is missing from the sum, but later ones are there; add it, or its shard"
+    )]
+    MissingBlock {
+        /// The block's number, from 0.
+        block: usize,
+    },
+    /// A source of samples failed.
+    #[error("the source of samples failed: {message}")]
+    Source {
+        /// What it said.
+        message: String,
+    },
     /// A class label has no sample.
     #[error("class {class} has no sample; drop the label or give it samples")]
     EmptyClass {
@@ -168,6 +196,11 @@ impl LkdlError {
         requirement: impl Into<String>,
     ) -> Self {
         Self::Parameter { name, value: value.to_string(), requirement: requirement.into() }
+    }
+
+    /// This error, of block number `block`.
+    pub(crate) fn in_block(self, block: usize) -> Self {
+        Self::InBlock { block, source: Box::new(self) }
     }
 }
 

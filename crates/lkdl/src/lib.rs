@@ -135,9 +135,10 @@
 //! | [`sampling`] | landmarks: uniform, diagonal, column-norm, coreset, k-means, RPCholesky, leverage scores, hybrid |
 //! | [`map`] | virtual samples: Nyström, random Fourier features, Fastfood; error certificates |
 //! | [`pursuit`] | codes: Batch-OMP, OMP, matching pursuit, lasso, basis pursuit; kernel OMP |
-//! | [`dictionary`] | K-SVD and MOD; kernel K-SVD and kernel MOD on Gram matrices |
+//! | [`dictionary`] | K-SVD, MOD, online learning, RLS-DLA; kernel K-SVD and kernel MOD on Gram matrices |
 //! | [`classify`] | decision rules over dictionaries: one per class; LC-KSVD and D-KSVD; FDDL; SRC |
 //! | [`exact`] | the exact kernel methods that LKDL approximates, in the same pipeline |
+//! | [`blocks`] | data that come in blocks, and sums over them that add the same in any order |
 //! | [`LkdlParams`], [`Lkdl`] | preparation, map and any linear method in one |
 //!
 //! [`dictionary`], [`pursuit`] and [`classify`] import nothing of [`kernel`], [`sampling`] or
@@ -191,6 +192,33 @@
 //! **Classifier.** Implement [`classify::Train`] and [`classify::Classify`]; [`LkdlParams`] then
 //! kernelizes it. `examples/kernelize.rs` does so in under 60 lines.
 //!
+//! # More than memory holds
+//!
+//! What map and dictionaries learn from the data are sums, and sums add. [`map::MapStatistics`] and
+//! [`dictionary::DictionaryStatistics`] take numbered blocks, on one machine or on many, and merge
+//! to the same bits whoever saw which block; a map ([`map::NystroemParams::fit_sums`]) and MOD's
+//! update ([`dictionary::DictionarySums::update`]) follow from them.
+//! [`dictionary::OnlineParams`] and [`dictionary::RlsParams`] move the dictionary after every
+//! mini-batch and keep no sample:
+//!
+//! ```
+//! use lkdl::dictionary::OnlineParams;
+//!
+//! let block = |b: usize| {
+//!     faer::Mat::from_fn(6, 200, |t, i| (((200 * b + i) * (t + 2)) as f64).sin())
+//! };
+//! let params = OnlineParams { n_atoms: 20, batch_size: 64, ..Default::default() };
+//! let mut learner = params.start(block(0).as_ref(), 0)?; // starting atoms
+//! for b in 0..10 {
+//!     learner.add_block(block(b).as_ref())?;
+//! }
+//! assert_eq!(learner.finish()?.dictionary.ncols(), 20);
+//! # Ok::<(), lkdl::LkdlError>(())
+//! ```
+//!
+//! [`map::DriftMonitor`] tells when the landmarks no longer fit the data that come;
+//! [`map::NystroemMap::grow`] then adds some, and learning goes on.
+//!
 //! # Promises
 //!
 //! - **Determinism.** One seed gives the same bits on one machine, whatever the number of threads:
@@ -208,6 +236,7 @@
 //!   What a fit did by rule is a [`Warning`] with its result. The library prints nothing, reads no
 //!   file and no clock, and keeps no global state.
 #![allow(non_snake_case)] // the paper's letters: docs/notation.md
+pub mod blocks;
 pub mod classify;
 pub mod dictionary;
 mod distinct;
@@ -244,7 +273,7 @@ pub mod prelude {
     };
     pub use crate::dictionary::{
         InitialAtoms, KernelKsvdParams, KernelLearner, KernelUpdate, KsvdParams, Learned, Learner,
-        ModParams,
+        ModParams, OnlineCoding, OnlineParams, RlsParams,
     };
     pub use crate::error::{LkdlError, Warning};
     pub use crate::exact::{KernelDictionaries, KernelDictionariesParams};

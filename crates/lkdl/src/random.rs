@@ -21,6 +21,7 @@ pub(crate) enum Stage {
     AtomOrder = 9,
     ColumnNorms = 10,
     Leverage = 11,
+    Batches = 12,
 }
 
 /// The stream of one (stage, class, block).

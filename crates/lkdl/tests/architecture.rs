@@ -7,8 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What a part of the library may import beside itself. `testing` is for tests.
-const IMPORTS: [(&str, &[&str]); 20] = [
+const IMPORTS: [(&str, &[&str]); 21] = [
     ("error", &[]),
+    ("blocks", &["error", "real"]),
     ("random", &[]),
     // the trait of custom kernels, to call it in either precision
     ("real", &["error", "kernel"]),
@@ -31,16 +32,16 @@ const IMPORTS: [(&str, &[&str]); 20] = [
     (
         "map",
         &[
-            "error", "kernel", "linalg", "matrix", "memory", "random", "real", "sampling",
-            "testing", "vector",
+            "blocks", "error", "kernel", "linalg", "matrix", "memory", "random", "real",
+            "sampling", "testing", "vector",
         ],
     ),
     ("pursuit", &["error", "linalg", "matrix", "random", "real", "testing", "vector"]),
     (
         "dictionary",
         &[
-            "distinct", "error", "linalg", "lloyd", "matrix", "monitor", "pursuit", "random",
-            "real", "testing", "vector",
+            "blocks", "distinct", "error", "linalg", "lloyd", "matrix", "monitor", "pursuit",
+            "random", "real", "testing", "vector",
         ],
     ),
     (

@@ -83,8 +83,10 @@ impl<T: Real> KernelLearner<T> for KernelModParams<T> {
         let (mut errors, mut n_replaced) = (Vec::new(), 0);
         let stop = loop {
             state.code(self.sparsity);
+            let coding_errors = state.sq_errors.clone();
             let used = update(&mut state)?;
             errors.push(state.relative_error());
+            state.sq_errors = coding_errors;
             for j in (0..used.len()).filter(|&j| !used[j]) {
                 if !state.replace(j) {
                     break;

@@ -8,6 +8,7 @@
 //! else.
 
 mod clean;
+mod incremental;
 mod initial;
 mod initial_weights;
 pub mod kernel_ksvd;
@@ -17,19 +18,26 @@ mod kernel_reference;
 mod kernel_residual;
 mod kernel_state;
 pub mod ksvd;
+pub mod online;
 pub mod optimal_directions;
 mod regression;
+pub mod rls;
+mod statistics;
 
 pub use clean::Cleaning;
 pub(crate) use clean::set_atom;
+pub use incremental::{BatchReport, BatchUpdate, Incremental};
 pub use initial::InitialAtoms;
 pub use initial_weights::InitialWeights;
 pub use kernel_ksvd::{KernelKsvdParams, KernelUpdate};
 pub use kernel_learner::{KernelLearned, KernelLearner};
 pub use kernel_mod::KernelModParams;
 pub use ksvd::{AtomOrder, AtomUpdate, KsvdParams};
+pub use online::{OnlineCoding, OnlineDictionary, OnlineParams};
 pub use optimal_directions::ModParams;
-pub(crate) use regression::ridge_regression;
+pub(crate) use regression::{coordinate_minimiser, ridge_regression};
+pub use rls::{RlsDictionary, RlsParams};
+pub use statistics::{DictionaryStatistics, DictionarySums, Updated, WorstSample};
 
 use crate::error::{LkdlError, Warning};
 use crate::matrix::{

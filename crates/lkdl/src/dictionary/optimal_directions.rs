@@ -34,9 +34,9 @@ use super::{
 };
 use crate::error::LkdlError;
 use crate::matrix::matrix_bytes;
-use crate::matrix::{Columns, Contiguous, col, column_sq_norms, columns_of, frobenius_sq};
+use crate::matrix::{Columns, Contiguous, col, columns_of, frobenius_sq};
 use crate::monitor::Monitor;
-use crate::pursuit::{BatchOmp, Codes};
+use crate::pursuit::{BatchOmp, Codes, Encoded};
 use crate::real::Real;
 use crate::vector::norm_sq;
 use faer::{Mat, MatRef};
@@ -91,12 +91,12 @@ impl<T: Real> Learner<T> for ModParams<T> {
         let (mut errors, mut n_replaced) = (Vec::new(), 0);
         let stop = loop {
             let coder = BatchOmp::from_atoms(D);
-            let mut codes = coder.encode_sparsely(X, self.sparsity).codes;
+            let Encoded { mut codes, sq_residuals } = coder.encode_sparsely(X, self.sparsity);
             D = coder.into_atoms();
             let used = update(X, &mut D, &mut codes)?;
             let E = residuals(X, &D, &codes);
             errors.push((frobenius_sq(columns_of(&E)) / sq_norm).sqrt());
-            n_replaced += replace_unused(X, &mut D, &E, &used);
+            n_replaced += replace_unused(X, &mut D, &sq_residuals, &used);
             monitor.iterated(class, errors.last().copied().unwrap_or(1.0));
             if let Some(stop) = Stop::reached(&errors, self.tol, self.max_iters) {
                 break stop;
@@ -125,22 +125,34 @@ pub(crate) fn update<T: Real>(
 ) -> Result<Vec<bool>, LkdlError> {
     let fresh = solve_for_atoms(code_products(codes), sample_products(X, codes))?;
     let users = codes.users();
-    let mut used = vec![false; D.ncols()];
-    for j in 0..D.ncols() {
-        let norm = norm_sq(fresh.col_as_slice(j)).sqrt();
-        used[j] = !users[j].is_empty() && norm > 0.0 && norm.is_finite();
-        if !used[j] {
-            continue;
-        }
-        for (to, from) in D.col_as_slice_mut(j).iter_mut().zip(fresh.col_as_slice(j)) {
-            *to = T::of(from / norm);
-        }
-        for &(_, position) in &users[j] {
+    let norms = refit(D, &fresh, |j| !users[j].is_empty());
+    for (users, norm) in users.iter().zip(&norms) {
+        for &(_, position) in users {
             let value = codes.value_mut(position);
             *value = T::of(value.wide() * norm);
         }
     }
-    Ok(used)
+    Ok(norms.iter().map(|&norm| norm > 0.0).collect())
+}
+
+/// The atoms in use become the columns of `fresh`, brought to unit norm. Returns the norms they had;
+/// 0 where an atom is not in use or its column is no direction, and stays as it was.
+pub(super) fn refit<T: Real>(
+    D: &mut Mat<T>,
+    fresh: &Mat<f64>,
+    in_use: impl Fn(usize) -> bool,
+) -> Vec<f64> {
+    let refit_atom = |j: usize| {
+        let norm = norm_sq(fresh.col_as_slice(j)).sqrt();
+        if !(in_use(j) && norm > 0.0 && norm.is_finite()) {
+            return 0.0;
+        }
+        for (to, from) in D.col_as_slice_mut(j).iter_mut().zip(fresh.col_as_slice(j)) {
+            *to = T::of(from / norm);
+        }
+        norm
+    };
+    (0..fresh.ncols()).map(refit_atom).collect()
 }
 
 /// A = ΓΓᵀ (m×m) in `f64`: column j is a sum over the users of atom j.
@@ -187,13 +199,17 @@ pub(super) fn solve_for_atoms(mut A: Mat<f64>, B: Mat<f64>) -> Result<Mat<f64>, 
     divide(A.as_ref(), B.as_ref())
 }
 
-/// Unused atoms become the worst represented signals. Returns how many.
-fn replace_unused<T: Real>(X: Columns<'_, T>, D: &mut Mat<T>, E: &Mat<T>, used: &[bool]) -> usize {
-    let sq_errors = column_sq_norms(columns_of(E));
+/// Unused atoms become the signals that were represented worst when coded. Returns how many.
+fn replace_unused<T: Real>(
+    X: Columns<'_, T>,
+    D: &mut Mat<T>,
+    sq_residuals: &[f64],
+    used: &[bool],
+) -> usize {
     let mut candidates = Candidates::new(X);
     let mut n_replaced = 0;
     for j in (0..D.ncols()).filter(|&j| !used[j]) {
-        let Some(i) = candidates.take_worst(&sq_errors) else { break };
+        let Some(i) = candidates.take_worst(sq_residuals) else { break };
         set_atom(D, j, col(X, i));
         n_replaced += 1;
     }

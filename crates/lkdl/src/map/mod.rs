@@ -13,17 +13,22 @@
 //! [`certificate`] measures how close FᵀF is to K; [`NystroemMap::pre_images`] leads back to samples.
 
 pub mod certificate;
+mod drift;
 pub mod fastfood;
 pub mod fourier;
+mod grow;
 pub mod nystroem;
 pub(crate) mod plan;
 mod preimage;
 mod projection;
 mod spectrum;
+mod statistics;
 
 pub use certificate::{best_rank_errors, relative_error};
+pub use drift::DriftMonitor;
 pub use nystroem::{NystroemMap, NystroemParams, Rank, Variant};
 pub use spectrum::Indefinite;
+pub use statistics::{MapStatistics, MapSums};
 
 #[cfg(test)]
 mod tests;

@@ -32,7 +32,7 @@
 //! ```
 
 use super::plan::nystroem_stages;
-use super::projection::{cross_gram, mean_virtual_sample, project, tile_width};
+use super::projection::{cross_sums, mean_virtual_sample, project, tile_width};
 use super::spectrum::{Indefinite, cut, threshold};
 use crate::error::{LkdlError, Warning};
 use crate::kernel::{Kernel, Panel};
@@ -44,6 +44,7 @@ use crate::sampling::{LandmarkCount, LandmarkParams, Landmarks, Sampler};
 use crate::vector::{norm_sq, zip_in_place};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
+use std::borrow::Cow;
 
 /// How P is made from W.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -178,7 +179,7 @@ impl NystroemParams {
         let panel = landmarks.panel(&self.kernel, samples)?;
         let X = Contiguous::new(samples);
         let X = X.columns();
-        let mut map = self.factor(panel, X)?;
+        let mut map = self.factor(panel, &Samples { kernel: &self.kernel, X })?;
         map.warnings.splice(0..0, landmarks.warnings.iter().cloned());
         if self.centered {
             let F = project(&map.panel, map.projection.as_ref(), X, map.tile_width)?;
@@ -187,10 +188,10 @@ impl NystroemParams {
         Ok(map)
     }
 
-    fn factor<T: Real>(
+    pub(super) fn factor<T: Real>(
         &self,
         panel: Panel<T>,
-        X: Columns<'_, T>,
+        data: &impl DataSums<T>,
     ) -> Result<NystroemMap<T>, LkdlError> {
         let c = panel.len();
         let (rank, reduced) = self.rank_for(c)?;
@@ -213,7 +214,7 @@ impl NystroemParams {
                 (whiten(&kept.values, &kept.vectors), kept.values, kept.warnings)
             }
             (Variant::Optimal, _) | (Variant::Standard, Rank::Trace(_)) => {
-                self.optimal(&panel, W.as_ref(), X, rank)?
+                self.optimal(&panel, W.as_ref(), data, rank)?
             }
         };
         if !warnings.iter().any(|w| matches!(w, Warning::RankReduced { .. })) {
@@ -240,13 +241,13 @@ impl NystroemParams {
         &self,
         panel: &Panel<T>,
         W: MatRef<'_, f64>,
-        X: Columns<'_, T>,
+        data: &impl DataSums<T>,
         rank: usize,
     ) -> Result<(Mat<f64>, Vec<f64>, Vec<Warning>), LkdlError> {
         let all = self.spectrum::<T>(panel, W, W.nrows())?;
         let P0 = whiten(&all.values, &all.vectors);
-        let S = cross_gram(panel, X)?;
-        let SP0 = par_product(S.as_ref(), P0.as_ref());
+        let S = data.cross_gram(panel)?;
+        let SP0 = par_product(S.as_ref().as_ref(), P0.as_ref());
         let M = par_product(P0.transpose(), SP0.as_ref());
         let available = P0.ncols();
         let mut warnings: Vec<Warning> = all
@@ -255,7 +256,7 @@ impl NystroemParams {
             .filter(|w| !matches!(w, Warning::RankReduced { .. }))
             .collect();
         let leading = if let Rank::Trace(share) = self.rank {
-            let trace: f64 = self.kernel.diag(X)?.iter().sum();
+            let trace = data.trace()?;
             let all = full_eigen(M.as_ref())?;
             let k = smallest_rank(&all.values, share * trace);
             Eigen {
@@ -309,6 +310,30 @@ impl NystroemParams {
     }
 }
 
+/// Where the sums over all samples come from that an optimal factor needs.
+pub(super) trait DataSums<T: Real> {
+    /// S = CᵀC.
+    fn cross_gram(&self, panel: &Panel<T>) -> Result<Cow<'_, Mat<f64>>, LkdlError>;
+    /// tr K.
+    fn trace(&self) -> Result<f64, LkdlError>;
+}
+
+/// The samples themselves.
+struct Samples<'a, T> {
+    kernel: &'a Kernel,
+    X: Columns<'a, T>,
+}
+
+impl<T: Real> DataSums<T> for Samples<'_, T> {
+    fn cross_gram(&self, panel: &Panel<T>) -> Result<Cow<'_, Mat<f64>>, LkdlError> {
+        Ok(Cow::Owned(cross_sums(panel, self.X)?.0))
+    }
+
+    fn trace(&self) -> Result<f64, LkdlError> {
+        Ok(self.kernel.diag(self.X)?.iter().sum())
+    }
+}
+
 /// L of W = LLᵀ; `None` if a pivot is no larger than the rounding of W's values. Its row of L⁻¹
 /// would stretch that rounding into features, and a diagonal shift that hides it would cost the
 /// small eigenvalues that carry information.
@@ -358,6 +383,15 @@ impl<T: Real> NystroemMap<T> {
             eigenvalues: eigenvalues.to_vec(),
             warnings: Vec::new(),
         })
+    }
+
+    /// Centres the map, given Σκ(X_R, x) over the N samples: their mean virtual sample is Pᵀ of it.
+    pub(super) fn set_mean(&mut self, kernel_sum: &[f64], n_samples: usize) {
+        let mean = |j: usize| {
+            let terms = self.projection.col_as_slice(j).iter().zip(kernel_sum);
+            T::of(terms.map(|(p, sum)| p.wide() * sum).sum::<f64>() / n_samples as f64)
+        };
+        self.mean = (0..self.rank()).map(mean).collect();
     }
 
     /// Virtual samples of any samples, one per column: f = Pᵀκ(X_R, x), LKDL Eq. (24).

@@ -16,9 +16,9 @@ const TILE_BYTES: usize = 4 << 20;
 /// Samples per tile, at least and at most.
 const MIN_TILE: usize = 128;
 const MAX_TILE: usize = 512;
-/// Samples per step of [`cross_gram`].
+/// Samples per step of [`cross_sums`].
 const GRAM_STEP: usize = 1024;
-/// Columns per task of [`cross_gram`].
+/// Columns per task of [`cross_sums`].
 const GRAM_PANEL: usize = 64;
 
 /// Share of a memory budget that one tile may take. Not divided by the threads, so that the tiles,
@@ -72,14 +72,14 @@ fn finite_or_overflow<T: Real>(panel: &Panel<T>, F: MatRef<'_, T>) -> Result<(),
     Ok(())
 }
 
-/// S = CᵀC (c×c, `f64`), the sum over all samples of κ_xκ_xᵀ with κ_x = κ(X_R, x): one of the
-/// statistics that add across shards. Nc² flops by halves.
-pub(super) fn cross_gram<T: Real>(
+/// S = CᵀC (c×c, `f64`) and Cᵀ1, the sums over all samples of κ_xκ_xᵀ and κ_x with κ_x = κ(X_R, x):
+/// they add across shards. Nc² flops by halves.
+pub(super) fn cross_sums<T: Real>(
     panel: &Panel<T>,
     X: Columns<'_, T>,
-) -> Result<Mat<f64>, LkdlError> {
+) -> Result<(Mat<f64>, Vec<f64>), LkdlError> {
     let c = panel.len();
-    let mut S = Mat::<f64>::zeros(c, c);
+    let (mut S, mut sum) = (Mat::<f64>::zeros(c, c), vec![0.0; c]);
     let mut tiles = Mat::<T>::zeros(c, GRAM_STEP);
     for start in (0..X.ncols()).step_by(GRAM_STEP) {
         let n = GRAM_STEP.min(X.ncols() - start);
@@ -87,6 +87,9 @@ pub(super) fn cross_gram<T: Real>(
         panel.kernel().check_domain(block.as_dyn_stride(), start)?;
         panel.evaluate_into(block, tiles.as_mut().subcols_mut(0, n))?;
         let C = tiles.subcols(0, n);
+        for i in 0..n {
+            sum.iter_mut().zip(tiles.col_as_slice(i)).for_each(|(sum, v)| *sum += v.wide());
+        }
         // Each task owns a panel of S, so the sum over steps has one order.
         S.as_mut().par_col_chunks_mut(GRAM_PANEL).enumerate().for_each(|(t, panel)| {
             let (first, width) = (t * GRAM_PANEL, panel.ncols());
@@ -104,7 +107,7 @@ pub(super) fn cross_gram<T: Real>(
         });
     }
     crate::linalg::mirror_lower(&mut S);
-    Ok(S)
+    Ok((S, sum))
 }
 
 /// The mean column of F, in `f64`, blocks summed in order.

@@ -38,4 +38,4 @@ pub(crate) use target::Limits;
 pub use target::Target;
 
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;

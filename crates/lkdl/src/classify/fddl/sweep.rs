@@ -13,7 +13,7 @@
 
 use super::UnusedAtoms;
 use super::layout::{Layout, Run};
-use crate::dictionary::{Candidates, set_atom};
+use crate::dictionary::{Candidates, coordinate_minimiser, set_atom};
 use crate::linalg::{add_product, convert, product_into};
 use crate::matrix::{Columns, col, column_sq_norms, columns_of, subcols};
 use crate::real::Real;
@@ -123,15 +123,12 @@ fn sums<T: Real>(
 pub(super) fn sweep(D: &mut Mat<f64>, A: &Mat<f64>, B: &Mat<f64>, max_norm: f64) -> Vanished {
     let mut vanished = Vec::new();
     for j in 0..D.ncols() {
-        let mut u = B.subcols(j, 1).to_owned();
-        add_product(u.as_mut(), -1.0, D.as_ref(), A.subcols(j, 1));
-        let u = u.col_as_slice_mut(0);
-        axpy(u, A[(j, j)], D.col_as_slice(j));
+        let mut u = coordinate_minimiser(D, A, B, j);
         let scale = A[(j, j)].max(0.0).sqrt() * max_norm;
-        if norm_sq(u).sqrt() <= VANISHED * scale || normalize(u) == 0.0 {
+        if norm_sq(&u).sqrt() <= VANISHED * scale || normalize(&mut u) == 0.0 {
             vanished.push(j);
         } else {
-            D.col_as_slice_mut(j).copy_from_slice(u);
+            D.col_as_slice_mut(j).copy_from_slice(&u);
         }
     }
     vanished

@@ -11,7 +11,10 @@ fn all_landmarks_reproduce_the_kernel<T: Real>() {
         for variant in VARIANTS {
             let params = NystroemParams { variant, ..params(&kernel, 45, 45) };
             let what = format!("{kernel} {variant:?} {}", T::NAME);
-            near(&approximation(&params, &X), &K, kernel_tolerance::<T>(&kernel), what);
+            let (map, F) = params.fit_transform(X.as_ref()).unwrap();
+            // Where directions below τ are cut, their eigenvalues are missing too.
+            let tol = if map.rank() < 45 { 2.0 } else { 1.0 } * identity::<T>();
+            near(&inner_products(F.as_ref()), &K, of_kernel::<T>(tol, &kernel), what);
         }
     }
 }
@@ -33,7 +36,7 @@ fn landmarks_keep_their_inner_products<T: Real>() {
             let points = Mat::from_fn(6, 25, |r, j| X[(r, indices[j])]);
             let what = format!("{kernel} {variant:?} {}", T::NAME);
             let W = dense(&kernel, &points);
-            near(&inner_products(at.as_ref()), &W, kernel_tolerance::<T>(&kernel), what);
+            near(&inner_products(at.as_ref()), &W, of_kernel::<T>(identity::<T>(), &kernel), what);
         }
     }
 }
@@ -81,7 +84,7 @@ fn mapping_a_training_sample_again_gives_its_training_column() {
     a_sample_alone_is_mapped_as_in_training::<f32>();
 }
 
-fn repeated_landmarks_change_nothing<T: Real>(tol: f64) {
+fn repeated_landmarks_change_nothing<T: Real>() {
     let X = samples::<T>(6, 80, 5);
     let once = X.subcols(0, 15).to_owned();
     let repeated = Mat::from_fn(6, 40, |r, j| once[(r, (j * j) % 15)]);
@@ -96,6 +99,7 @@ fn repeated_landmarks_change_nothing<T: Real>(tol: f64) {
                 inner_products(map.transform(X.as_ref()).unwrap().as_ref())
             };
             let what = format!("{kernel} {variant:?} {}", T::NAME);
+            let tol = of_kernel::<T>(tolerance::<T>(), &kernel);
             near(&of(&repeated), &of(&distinct), tol, what);
         }
     }
@@ -103,8 +107,8 @@ fn repeated_landmarks_change_nothing<T: Real>(tol: f64) {
 
 #[test]
 fn repeated_landmarks_give_the_same_approximation() {
-    repeated_landmarks_change_nothing::<f64>(1e-8);
-    repeated_landmarks_change_nothing::<f32>(1e-3);
+    repeated_landmarks_change_nothing::<f64>();
+    repeated_landmarks_change_nothing::<f32>();
 }
 
 #[test]
@@ -123,7 +127,7 @@ fn linear_kernel_is_the_data<T: Real>() {
     let exact = inner_products(X.as_ref());
     for variant in VARIANTS {
         let params = NystroemParams { variant, ..params(&Kernel::Linear, 9, 9) };
-        near(&approximation(&params, &X), &exact, tolerance::<T>(), T::NAME);
+        near(&approximation(&params, &X), &exact, identity::<T>(), T::NAME);
     }
 }
 

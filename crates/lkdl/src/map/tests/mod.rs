@@ -3,6 +3,7 @@
 mod exact;
 mod policies;
 mod random_features;
+mod statistics;
 mod truncated;
 
 use super::*;
@@ -110,15 +111,20 @@ fn near(A: &Mat<f64>, B: &Mat<f64>, tol: f64, what: impl std::fmt::Display) {
     assert!(gap <= tol * B.norm_l2(), "{what}: {gap:e} of {:e}", B.norm_l2());
 }
 
-/// Identities that hold exactly are asserted to 1e-8 in `f64`, 2e-5 in `f32`: there C, P and F are
-/// each rounded to 6e-8, and directions near the threshold τ are stretched by up to 1/√τ.
+/// What compares two maps or single values is asserted to 1e-8 in `f64`, 2e-5 in `f32`: there C, P
+/// and F are each rounded to 6e-8, and directions near the threshold τ are stretched by up to 1/√τ.
 fn tolerance<T: Real>() -> f64 {
     if T::EPS < 1e-10 { 1e-8 } else { 2e-5 }
 }
 
-/// [`tolerance`], or √ε for the exponential kernel, whose distance of coincident samples is the
-/// root of a rounding error.
-fn kernel_tolerance<T: Real>(kernel: &Kernel) -> f64 {
+/// FᵀF = K as a whole, where it must be: 1e-8·‖K‖ in `f64`, 1e-6·‖K‖ in `f32`.
+fn identity<T: Real>() -> f64 {
+    if T::EPS < 1e-10 { 1e-8 } else { 1e-6 }
+}
+
+/// A tolerance, or √ε for the exponential kernel, whose distance of coincident samples is the root
+/// of a rounding error.
+fn of_kernel<T: Real>(tol: f64, kernel: &Kernel) -> f64 {
     let root = if matches!(kernel, Kernel::Exponential { .. }) { T::EPS.sqrt() } else { 0.0 };
-    tolerance::<T>().max(root)
+    tol.max(root)
 }

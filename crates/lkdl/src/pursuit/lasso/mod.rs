@@ -156,7 +156,7 @@ impl LassoParams {
         Ok(LassoEncoded::join(D.ncols(), blocks))
     }
 
-    fn check(&self) -> Result<(), LkdlError> {
+    pub(crate) fn check(&self) -> Result<(), LkdlError> {
         let (name, penalty) = match self.penalty {
             Penalty::Absolute(lambda) => ("penalty", lambda),
             Penalty::Relative(share) => ("relative penalty", share),

@@ -1,0 +1,266 @@
+//! Learners that are fed: the dictionary moves after every mini-batch, and no sample is kept.
+//!
+//! Samples come in blocks of any size; batches are always the next b of them, so the result depends
+//! on the samples and their order, not on where blocks were cut. What a learner remembers of the
+//! past are two sums that fade,
+//!
+//! ```math
+//! A\leftarrow\beta A+\Gamma\Gamma^T,\qquad B\leftarrow\beta B+X\Gamma^T
+//! ```
+//!
+//! in `f64`: m² + km values, however many samples have been seen.
+
+use super::optimal_directions::{code_products, sample_products};
+use super::{Learned, Stop};
+use crate::error::{LkdlError, Warning};
+use crate::matrix::{
+    Columns, Contiguous, check_samples, check_size, col, column_sq_norms, gather, matrix_bytes,
+};
+use crate::monitor::Monitor;
+use crate::pursuit::{Codes, check_range};
+use crate::random::{Stage, permutation, stream};
+use crate::real::Real;
+use crate::vector::{norm_sq, normalize, scale};
+use faer::{Mat, MatRef};
+
+/// A dictionary that learns from one mini-batch after the other.
+pub trait BatchUpdate<T: Real> {
+    /// Codes the batch over the dictionary, then moves the dictionary.
+    fn update(&mut self, batch: MatRef<'_, T>) -> Result<BatchReport, LkdlError>;
+
+    /// D as it is now.
+    fn dictionary(&self) -> &Mat<T>;
+
+    /// Samples will have so many features from now on: atoms are padded with zeros.
+    fn pad(&mut self, n_features: usize);
+}
+
+/// What one mini-batch did.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BatchReport {
+    /// Σ‖x − Dγ‖² with the dictionary that coded the batch.
+    pub sq_error: f64,
+    /// Atoms that nobody used and that are samples now.
+    pub n_replaced: usize,
+}
+
+/// A learner while it is fed.
+#[derive(Debug, Clone)]
+pub struct Incremental<T: Real, S> {
+    state: S,
+    /// Samples that do not fill a batch yet: the first `n_waiting` columns.
+    waiting: Mat<T>,
+    n_waiting: usize,
+    n_blocks: usize,
+    n_zero: usize,
+    sq_error: f64,
+    sq_norm: f64,
+    errors: Vec<f64>,
+    n_replaced: usize,
+    warnings: Vec<Warning>,
+}
+
+impl<T: Real, S: BatchUpdate<T>> Incremental<T, S> {
+    /// `state` before its first batch; `warnings` are those of its start.
+    pub(super) fn new(state: S, batch_size: usize, warnings: Vec<Warning>) -> Self {
+        let waiting = Mat::zeros(state.dictionary().nrows(), batch_size);
+        Self {
+            state,
+            waiting,
+            n_waiting: 0,
+            n_blocks: 0,
+            n_zero: 0,
+            sq_error: 0.0,
+            sq_norm: 0.0,
+            errors: Vec::new(),
+            n_replaced: 0,
+            warnings,
+        }
+    }
+
+    /// The next samples, one per column. An error names the block, counted from 0, and leaves the
+    /// learner as it was.
+    pub fn add_block(&mut self, samples: MatRef<'_, T>) -> Result<(), LkdlError> {
+        let X = Contiguous::new(samples);
+        self.check(samples, X.columns()).map_err(|error| error.in_block(self.n_blocks))?;
+        for i in 0..samples.ncols() {
+            self.waiting.col_as_slice_mut(self.n_waiting).copy_from_slice(col(X.columns(), i));
+            self.n_waiting += 1;
+            if self.n_waiting == self.waiting.ncols() {
+                self.learn_waiting()?;
+            }
+        }
+        self.n_blocks += 1;
+        Ok(())
+    }
+
+    fn check(&self, samples: MatRef<'_, T>, X: Columns<'_, T>) -> Result<(), LkdlError> {
+        check_samples(samples, "samples")?;
+        check_size("samples' n_features", samples.nrows(), self.waiting.nrows())?;
+        check_range::<T>(&column_sq_norms(X))
+    }
+
+    /// Learns from the samples that wait.
+    fn learn_waiting(&mut self) -> Result<(), LkdlError> {
+        let batch = self.waiting.subcols(0, self.n_waiting);
+        for i in 0..self.n_waiting {
+            let sq_norm = norm_sq(self.waiting.col_as_slice(i));
+            self.sq_norm += sq_norm;
+            self.n_zero += usize::from(sq_norm == 0.0);
+        }
+        let report = self.state.update(batch)?;
+        self.sq_error += report.sq_error;
+        self.n_replaced += report.n_replaced;
+        self.n_waiting = 0;
+        Ok(())
+    }
+
+    /// All samples have been seen once more: learns from what is left of them and returns the
+    /// relative error ‖X − DΓ‖_F/‖X‖_F of the codes since the last pass, each made before the
+    /// dictionary learned from it.
+    pub fn end_pass(&mut self) -> Result<f64, LkdlError> {
+        if self.n_waiting > 0 {
+            self.learn_waiting()?;
+        }
+        if self.sq_norm == 0.0 {
+            return Err(LkdlError::AllZero { what: "samples" });
+        }
+        let error = (self.sq_error / self.sq_norm).sqrt();
+        self.errors.push(error);
+        if self.n_zero > 0 && self.errors.len() == 1 {
+            self.warnings.push(Warning::ZeroSamples { count: self.n_zero });
+        }
+        (self.sq_error, self.sq_norm, self.n_zero) = (0.0, 0.0, 0);
+        Ok(error)
+    }
+
+    /// D as it is now; samples that wait for their batch are not in it yet.
+    pub fn dictionary(&self) -> MatRef<'_, T> {
+        self.state.dictionary().as_ref()
+    }
+
+    /// Samples will have more features from now on, as virtual samples do whose map has grown:
+    /// atoms, and what is known of the past, are padded with zeros.
+    pub fn grow(&mut self, n_features: usize) -> Result<(), LkdlError> {
+        if n_features < self.waiting.nrows() {
+            let least = format!("at least {}, as many as before", self.waiting.nrows());
+            return Err(LkdlError::parameter("n_features", n_features, least));
+        }
+        self.state.pad(n_features);
+        pad_rows(&mut self.waiting, n_features);
+        Ok(())
+    }
+
+    /// The dictionary after the last batch, which may be short; atoms have unit norm.
+    pub fn finish(mut self) -> Result<Learned<T>, LkdlError> {
+        if self.n_waiting > 0 {
+            self.learn_waiting()?;
+        }
+        if self.sq_norm > 0.0 || self.errors.is_empty() {
+            self.end_pass()?;
+        }
+        let mut dictionary = self.state.dictionary().clone();
+        for j in 0..dictionary.ncols() {
+            normalize(dictionary.col_as_slice_mut(j));
+        }
+        Ok(Learned {
+            dictionary,
+            errors: self.errors,
+            stop: Stop::MaxIters,
+            n_replaced: self.n_replaced,
+            warnings: self.warnings,
+        })
+    }
+}
+
+/// How often samples in memory are gone through, in which order.
+pub(super) struct Passes {
+    pub(super) max: usize,
+    pub(super) tol: f64,
+    pub(super) seed: u64,
+    pub(super) class: usize,
+}
+
+/// Feeds the columns of X, in a new random order every pass.
+pub(super) fn learn_in_memory<T: Real, S: BatchUpdate<T>>(
+    mut learner: Incremental<T, S>,
+    X: Columns<'_, T>,
+    passes: &Passes,
+    monitor: &dyn Monitor,
+) -> Result<Learned<T>, LkdlError> {
+    let batch_size = learner.waiting.ncols();
+    let stop = loop {
+        let pass = learner.errors.len();
+        let mut rng = stream(passes.seed, Stage::Batches, passes.class, pass);
+        for batch in permutation(&mut rng, X.ncols()).chunks(batch_size) {
+            learner.add_block(gather(X, batch).as_ref())?;
+        }
+        learner.end_pass()?;
+        monitor.advance(1);
+        if let Some(stop) = Stop::reached(&learner.errors, passes.tol, passes.max) {
+            break stop;
+        }
+        monitor.check()?;
+    };
+    Ok(Learned { stop, ..learner.finish()? })
+}
+
+/// A = ΓΓᵀ and B = XΓᵀ over the past.
+#[derive(Debug, Clone)]
+pub(super) struct FadingSums {
+    pub(super) A: Mat<f64>,
+    pub(super) B: Mat<f64>,
+}
+
+impl FadingSums {
+    pub(super) fn zeros(n_features: usize, n_atoms: usize) -> Self {
+        Self { A: Mat::zeros(n_atoms, n_atoms), B: Mat::zeros(n_features, n_atoms) }
+    }
+
+    /// A ← βA + ΓΓᵀ, B ← βB + XΓᵀ.
+    pub(super) fn add<T: Real>(&mut self, beta: f64, X: Columns<'_, T>, codes: &Codes<T>) {
+        let (new_A, new_B) = (code_products(codes), sample_products(X, codes));
+        for (sum, new) in [(&mut self.A, new_A), (&mut self.B, new_B)] {
+            for j in 0..sum.ncols() {
+                let pairs = sum.col_as_slice_mut(j).iter_mut().zip(new.col_as_slice(j));
+                pairs.for_each(|(sum, new)| *sum = *sum * beta + new);
+            }
+        }
+    }
+
+    /// Atom j has been divided by `norm`: its coefficients, past ones too, are multiplied.
+    pub(super) fn rescale(&mut self, j: usize, norm: f64) {
+        scale(self.A.col_as_slice_mut(j), norm);
+        (0..self.A.ncols()).for_each(|i| self.A[(j, i)] *= norm);
+        scale(self.B.col_as_slice_mut(j), norm);
+    }
+
+    /// Nothing is known of a new atom j.
+    pub(super) fn forget(&mut self, j: usize) {
+        self.rescale(j, 0.0);
+    }
+
+    pub(super) fn pad(&mut self, n_features: usize) {
+        pad_rows(&mut self.B, n_features);
+    }
+}
+
+/// Rows of zeros below.
+pub(super) fn pad_rows<T: Real>(X: &mut Mat<T>, n_rows: usize) {
+    let n_cols = X.ncols();
+    X.resize_with(n_rows, n_cols, |_, _| T::of(0.0));
+}
+
+/// A, B and D of an incremental learner, a batch, and the codes of it.
+pub(super) fn incremental_bytes<T: Real>(
+    n_features: usize,
+    n_atoms: usize,
+    batch_size: usize,
+) -> u64 {
+    let sums = matrix_bytes::<f64>(n_atoms, n_atoms) + matrix_bytes::<f64>(n_features, n_atoms);
+    // old and new sums, a factor; D twice and its Gram matrix
+    4 * sums
+        + 2 * matrix_bytes::<T>(n_features, n_atoms)
+        + 2 * matrix_bytes::<T>(n_atoms, n_atoms)
+        + 2 * matrix_bytes::<T>(n_features + n_atoms, batch_size)
+}
