@@ -18,8 +18,8 @@ FLOATS = [np.float64, np.float32]
 
 
 def dense(X: Any) -> np.ndarray:
-    """CSR rows as the C-order array the engine works on; any other array as it is."""
-    return np.ascontiguousarray(X.toarray()) if sparse.issparse(X) else X
+    """The array the engine works on, C-order and aligned: of CSR rows, or the same if it is so."""
+    return np.require(X.toarray() if sparse.issparse(X) else X, requirements=["C", "A"])
 
 
 def samples(X: Any, name: str = "X") -> np.ndarray:

@@ -210,7 +210,8 @@ class _Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The label of every row of X."""
-        return self.classes_[self._predictions(X)[0]]
+        labels, _, _ = self._predictions(X)
+        return self.classes_[labels]
 
     def residuals(self, X: Any) -> np.ndarray:
         """How badly each class (columns) fits each row of X: the smallest wins. For class dictionaries
@@ -237,6 +238,8 @@ class _Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
         tags.input_tags.pairwise = precomputed
+        # without a map, samples of few features are represented by the atoms of any class
+        tags.classifier_tags.poor_score = self.map == "none"
         return tags
 
 

@@ -255,14 +255,17 @@ class _RandomFeatures(_Map):
         return self
 
     def _rebuilt(self) -> _core.FeatureMap:
+        # cosines and sines come in pairs
+        rank = self.n_components + self.n_components % 2
         return _core.FeatureMap.random(
-            self._name, self._dtype, self.n_features_in_, self.sigma_, self.n_components, self._seed
+            self._name, self._dtype, self.n_features_in_, self.sigma_, rank, self._seed
         )
 
     def transform(self, X: Any) -> np.ndarray:
         """Features of the rows of X."""
         fitted = self._fitted()
-        return fitted.transform(validated_as(self, X, fitted.dtype), threads(self.n_jobs))
+        features = fitted.transform(validated_as(self, X, fitted.dtype), threads(self.n_jobs))
+        return np.ascontiguousarray(features[:, : self.n_components])
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -274,7 +277,7 @@ class RandomFourier(_RandomFeatures):
     gamma : float or "median", default="median"
         exp(-gamma |x-y|²); ``"median"`` makes the width the median distance between samples.
     n_components : int, default=512
-        Features, an even number.
+        Features; cosines and sines come in pairs, so an odd number leaves one out.
     random_state, n_jobs
         As in :class:`Nystroem`.
 
@@ -289,6 +292,9 @@ class RandomFourier(_RandomFeatures):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Fastfood(_RandomFeatures):
-    """Fastfood features of the Gaussian kernel: as :class:`RandomFourier`, in n log n time."""
+    """Fastfood features of the Gaussian kernel: random features in n log n time.
+
+    Parameters and attributes are as in :class:`RandomFourier`.
+    """
 
     _name = "fastfood"

@@ -85,8 +85,8 @@ def test_read_only_arrays_are_taken(few):
 
 
 REFUSED = [
-    (np.zeros((0, 5)), ValueError, "minimum of 1 is required"),
-    (np.zeros((5, 0)), ValueError, "minimum of 1 is required"),
+    (np.zeros((0, 5)), ValueError, "0 sample.* while a minimum of . is required"),
+    (np.zeros((5, 0)), ValueError, "0 feature.* while a minimum of 1 is required"),
     (np.array([[1.0, np.nan]] * 3), ValueError, "contains NaN"),
     (np.array([[1.0, np.inf]] * 3), ValueError, "infinity"),
     (np.array([["a", "b"]] * 3), ValueError, "could not convert string"),

@@ -72,9 +72,10 @@ def test_command_and_python_fit_the_same_bits(estimator, flags, files, command, 
     assert np.array_equal(loaded.predict(X[300:400]), model.predict(X[300:400]))
 
     lines = run(command, "predict", by_python, folder / "test.npz", "--quiet").splitlines()
-    labels = [line.split(",")[0] for line in lines]
-    expected = [str(label) for label in model.predict(X[300:400])]
-    assert labels[-100:] == expected, lines[:3]
+    cells = [line.split(",") for line in lines[1:]]
+    assert [row[1] for row in cells] == [str(label) for label in model.predict(X[300:400])]
+    residuals = np.array([[float(cell) for cell in row[3:]] for row in cells])
+    assert np.array_equal(residuals, model.residuals(X[300:400])), "numbers are printed in full"
 
 
 def test_names_of_classes_come_back(few, tmp_path):

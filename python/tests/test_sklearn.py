@@ -28,8 +28,8 @@ CLASSIFIERS = [
     lkdl.LKDLClassifier(),
     lkdl.DictionaryClassifier(),
     lkdl.KernelKSVDClassifier(),
-    lkdl.LCKSVDClassifier(max_iter=5),
-    lkdl.DKSVDClassifier(max_iter=5),
+    lkdl.LCKSVDClassifier(),
+    lkdl.DKSVDClassifier(),
     lkdl.FDDLClassifier(max_iter=2),
     lkdl.SRCClassifier(),
 ]

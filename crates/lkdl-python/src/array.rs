@@ -122,16 +122,6 @@ pub fn rows<'py, T: Number>(py: Python<'py>, matrix: MatRef<'_, T>) -> Bound<'py
     reshaped(py, values, rows, cols)
 }
 
-/// Columns as the columns of a new array.
-pub fn columns<'py, T: Number>(py: Python<'py>, matrix: MatRef<'_, T>) -> Bound<'py, PyAny> {
-    let (rows, cols) = (matrix.nrows(), matrix.ncols());
-    let mut values = Vec::with_capacity(rows * cols);
-    for row in matrix.row_iter() {
-        values.extend(row.iter().copied());
-    }
-    reshaped(py, values, rows, cols)
-}
-
 fn reshaped<T: Number>(
     py: Python<'_>,
     values: Vec<T>,

@@ -40,7 +40,6 @@ fn target(sparsity: Option<usize>, tol: Option<f64>) -> Result<Target, Failure> 
 /// Orthogonal matching pursuit of every row of X over the rows of D.
 #[pyfunction]
 #[pyo3(signature = (X, D, sparsity=None, tol=None, threads=0))]
-#[allow(non_snake_case)]
 pub fn omp<'py>(
     py: Python<'py>,
     X: &Bound<'py, PyAny>,
@@ -84,7 +83,7 @@ pub fn omp_gram<'py>(
 /// Lasso codes of every row of X over the rows of D, and how many did not converge.
 #[pyfunction]
 #[pyo3(signature = (X, D, penalty, relative, solver, tol, max_iter, threads=0))]
-#[allow(non_snake_case, clippy::too_many_arguments)] // one for each argument of Python
+#[allow(clippy::too_many_arguments)] // one for each argument of Python
 pub fn lasso<'py>(
     py: Python<'py>,
     X: &Bound<'py, PyAny>,

@@ -59,6 +59,15 @@ fn pool(_: Python<'_>, threads: usize) -> Result<Arc<ThreadPool>, Failure> {
     Ok(pool)
 }
 
+/// Leaves a pool to the work that does not stop; the next call builds another. Its threads end with
+/// that work.
+fn leave_pool(_: Python<'_>, threads: usize) {
+    let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = &mut pools.by_threads {
+        known.remove(&threads);
+    }
+}
+
 /// What work says while it runs.
 enum Message<R> {
     Progress(Progress),
@@ -173,7 +182,9 @@ impl<'py> Call<'py> {
             };
             if let Err(error) = said {
                 watch.cancelled.store(true, Ordering::Relaxed);
-                py.detach(move || wind_down(&messages));
+                if !py.detach(move || winds_down(&messages)) {
+                    leave_pool(py, self.threads);
+                }
                 return Err(error);
             }
         }
@@ -197,15 +208,17 @@ fn reporter<R: Send + 'static>(sender: Sender<Message<R>>) -> Box<dyn Fn(Progres
     })
 }
 
-/// Gives work that was asked to stop the time to do so.
-fn wind_down<R>(messages: &Receiver<Message<R>>) {
+/// Gives work that was asked to stop the time to do so; whether it did.
+fn winds_down<R>(messages: &Receiver<Message<R>>) -> bool {
     let end = Instant::now() + GRACE;
     while let Some(left) = end.checked_duration_since(Instant::now()) {
         match messages.recv_timeout(left) {
             Ok(Message::Progress(_)) => {}
-            Ok(Message::Done(_)) | Err(_) => return,
+            Ok(Message::Done(_)) | Err(RecvTimeoutError::Disconnected) => return true,
+            Err(RecvTimeoutError::Timeout) => return false,
         }
     }
+    false
 }
 
 /// What a panic says.

@@ -131,7 +131,6 @@ pub fn custom(function: &Bound<'_, PyAny>) -> Kernel {
 /// Kernel values of all rows of X with all rows of Y.
 #[pyfunction(name = "kernel")]
 #[pyo3(signature = (X, Y, kernel, threads=0))]
-#[allow(non_snake_case)]
 pub fn kernel_values<'py>(
     py: Python<'py>,
     X: &Bound<'py, PyAny>,
@@ -153,7 +152,6 @@ pub fn kernel_values<'py>(
 /// The median distance between pairs of rows.
 #[pyfunction]
 #[pyo3(signature = (X, seed=0, threads=0))]
-#[allow(non_snake_case)]
 pub fn median_distance(
     py: Python<'_>,
     X: &Bound<'_, PyAny>,

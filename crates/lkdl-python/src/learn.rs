@@ -1,6 +1,6 @@
 //! Dictionary learning without labels: K-SVD and MOD.
 
-use crate::array::{AnySamples, InPrecision, Number, in_precision, rows, vector};
+use crate::array::{AnySamples, InPrecision, Number, Samples, in_precision, rows, vector};
 use crate::error::Failure;
 use crate::job::Call;
 use lkdl::dictionary::{AtomUpdate, InitialAtoms, KsvdParams, Learned, Learner, ModParams, Stop};
@@ -14,7 +14,7 @@ type Found<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, bool, Vec<String>);
 #[pyfunction]
 #[pyo3(signature = (X, method, n_atoms, sparsity, max_iter, tol, initial=None, seed=0, threads=0,
     progress=None))]
-#[allow(non_snake_case, clippy::too_many_arguments)] // one for each argument of Python
+#[allow(clippy::too_many_arguments)] // one for each argument of Python
 pub fn learn<'py>(
     py: Python<'py>,
     X: &Bound<'py, PyAny>,
@@ -31,16 +31,27 @@ pub fn learn<'py>(
     let initial = initial.map(|initial| AnySamples::of(initial, "dict_init")).transpose()?;
     let method = method.to_string();
     in_precision!(AnySamples::of(X, "X")?, X => {
-        let initial = match initial {
-            Some(initial) => InitialAtoms::Given(initial.samples("dict_init")?.view().to_owned()),
-            None => InitialAtoms::Samples,
-        };
+        let initial = atoms_for(&X, initial)?;
         let learner = learner(&method, n_atoms, sparsity, max_iter, tol, initial, seed)?;
         let learned = Call { py, threads, progress }.run(move |watch| {
             watch.begin("learn", max_iter);
             Ok(learner.learn_monitored(X.view(), 0, watch)?)
         })?;
         Ok(found(py, learned))
+    })
+}
+
+/// Atoms to start from, in the precision of the samples.
+fn atoms_for<T: Number>(
+    _: &Samples<T>,
+    initial: Option<AnySamples>,
+) -> Result<InitialAtoms<T>, Failure>
+where
+    AnySamples: InPrecision<T>,
+{
+    Ok(match initial {
+        Some(initial) => InitialAtoms::Given(initial.samples("dict_init")?.view().to_owned()),
+        None => InitialAtoms::Samples,
     })
 }
 

@@ -1,6 +1,8 @@
 //! The private module `lkdl._core`: array views, errors, threads and signals around the engine, and
 //! no mathematics. Its classes and functions serve `python/lkdl`; `_core.pyi` there describes them.
 
+#![allow(non_snake_case)] // X, Y and D: docs/notation.md
+
 mod array;
 mod code;
 mod data;

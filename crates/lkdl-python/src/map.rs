@@ -36,7 +36,7 @@ type Chosen<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, Option<f64>, V
 /// Chooses landmarks among the rows of X.
 #[pyfunction]
 #[pyo3(signature = (X, kernel, sampler, n_landmarks, seed=0, memory=None, threads=0))]
-#[allow(non_snake_case, clippy::too_many_arguments)] // one for each argument of Python
+#[allow(clippy::too_many_arguments)] // one for each argument of Python
 pub fn landmarks<'py>(
     py: Python<'py>,
     X: &Bound<'py, PyAny>,
@@ -129,7 +129,6 @@ fn nystroem<T: Number>(map: &FeatureMap<T>) -> Result<&NystroemMap<T>, Failure> 
 }
 
 #[pymethods]
-#[allow(non_snake_case)]
 impl PyFeatureMap {
     /// A Nyström map of the rows of X; `landmarks` are points to use instead of a choice.
     #[staticmethod]

@@ -136,7 +136,6 @@ fn fit<T: Number>(
 }
 
 #[pymethods]
-#[allow(non_snake_case)]
 impl Model {
     /// Learns from the rows of X and their class indices.
     #[staticmethod]

@@ -137,7 +137,7 @@ impl Wishes {
             _ => None,
         };
         let class_sizes = class_sizes(labels);
-        let sizes = self.sizes(draft, &class_sizes);
+        let sizes = self.sizes(draft, samples.nrows(), &class_sizes);
         let memory = self.memory;
         let settings = {
             let (map_name, prepare, map, kernel) = (draft.map, &prepare, &map, kernel.as_ref());
@@ -188,12 +188,16 @@ impl Wishes {
         }
     }
 
-    fn sizes(&self, draft: Draft, class_sizes: &[usize]) -> Sizes {
+    fn sizes(&self, draft: Draft, n_features: usize, class_sizes: &[usize]) -> Sizes {
         let said = self.sparsity;
         let suggested = || suggested_atoms(class_sizes).max(said.unwrap_or(1));
         let n_atoms = self.atoms.unwrap_or_else(suggested);
         // what is said is checked by the engine, what is chosen fits
         let (usual, most) = match self.method {
+            // as many atoms as dimensions represent any sample, of whatever class
+            Method::Ksvd | Method::Mod if draft.map == MapName::None => {
+                (USUAL_SPARSITY, n_atoms.min(n_features.saturating_sub(1)))
+            }
             Method::Ksvd | Method::Mod | Method::KernelKsvd | Method::KernelMod => {
                 (USUAL_SPARSITY, n_atoms)
             }
@@ -322,7 +326,7 @@ mod tests {
         let sizes = |settings: &[(&str, &str)], chosen: Option<usize>| {
             let wishes = Wishes::from_settings(settings.iter().copied()).unwrap();
             let draft = Draft { map: MapName::None, sparsity: chosen };
-            let Sizes { n_atoms, sparsity, learning } = wishes.sizes(draft, &[40; 3]);
+            let Sizes { n_atoms, sparsity, learning } = wishes.sizes(draft, 64, &[40; 3]);
             (n_atoms, sparsity, learning)
         };
         assert_eq!(sizes(&[], None), (40, 5, 5));
@@ -339,8 +343,21 @@ mod tests {
     fn a_sparsity_over_all_samples_is_at_most_their_number() {
         let wishes = Wishes { method: Method::Src, ..Wishes::default() };
         let draft = Draft { map: MapName::None, sparsity: None };
-        assert_eq!(wishes.sizes(draft, &[2, 9, 9]).sparsity, 20);
-        assert_eq!(wishes.sizes(draft, &[40; 3]).sparsity, 30);
+        assert_eq!(wishes.sizes(draft, 64, &[2, 9, 9]).sparsity, 20);
+        assert_eq!(wishes.sizes(draft, 64, &[40; 3]).sparsity, 30);
+    }
+
+    #[test]
+    fn linear_codes_have_fewer_atoms_than_dimensions() {
+        let sizes = |map, n_features, sparsity| {
+            let draft = Draft { map, sparsity };
+            let sizes = Wishes::default().sizes(draft, n_features, &[40; 3]);
+            (sizes.sparsity, sizes.learning)
+        };
+        assert_eq!(sizes(MapName::None, 3, None), (2, 2));
+        assert_eq!(sizes(MapName::None, 1, Some(7)), (1, 1));
+        assert_eq!(sizes(MapName::None, 10, Some(12)), (9, 5));
+        assert_eq!(sizes(MapName::Nystroem, 3, None), (5, 5));
     }
 
     #[test]
