@@ -25,7 +25,10 @@ classifiers = {
 
 rng = np.random.default_rng(0)
 spoil = {
-    "noise, σ": ([0, 0.2, 0.4, 0.6, 0.8], lambda level: X_test + rng.normal(0, level, X_test.shape)),
+    "noise, σ": (
+        [0, 0.2, 0.4, 0.6, 0.8],
+        lambda level: X_test + rng.normal(0, level, X_test.shape),
+    ),
     "share of pixels lost": (
         [0, 0.2, 0.4, 0.6, 0.8],
         lambda share: np.where(rng.random(X_test.shape) < share, 0, X_test),

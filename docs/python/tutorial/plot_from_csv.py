@@ -129,7 +129,9 @@ import subprocess
 
 if command := shutil.which("lkdl"):
     arguments = ["predict", "digits.safetensors", "new.csv", "--unlabelled"]
-    run = subprocess.run([command, *arguments], cwd=folder, check=True, capture_output=True, text=True)
+    run = subprocess.run(
+        [command, *arguments], cwd=folder, check=True, capture_output=True, text=True
+    )
     for line in run.stdout.splitlines():
         print(line[:90])
 
