@@ -27,10 +27,13 @@ html_copy_source = False
 # API reference: what `lkdl.__all__` names, a page each
 autosummary_generate = True
 autodoc_typehints = "none"  # the types are in the parameter lists
-autodoc_default_options = {"members": True, "inherited-members": True, "show-inheritance": False}
+autodoc_default_options = {
+    "members": True,
+    "inherited-members": True,
+    "show-inheritance": False,
+}
 napoleon_google_docstring = False
 napoleon_use_rtype = False
-napoleon_use_ivar = True
 default_role = "autolink"
 
 sphinx_gallery_conf = {
