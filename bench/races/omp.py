@@ -41,8 +41,9 @@ def case(p: int, m: int, n: int, q: int, precision: str) -> Case:
         return lkdl.omp(X, D, q, sparse_output=True, n_jobs=N_THREADS)
 
     def order_recursive(_seed):
-        # atoms and samples as columns in Fortran order: the same bytes
-        return spams.omp(X.T, D.T, L=q, numThreads=N_THREADS)
+        # Atoms and samples as columns in Fortran order: the same bytes. Without eps, SPAMS reads one
+        # that nobody set, and in single precision returns no codes at all in some processes.
+        return spams.omp(X.T, D.T, L=q, eps=0.0, numThreads=N_THREADS)
 
     def product(_seed):
         return D @ X.T

@@ -56,7 +56,7 @@ class _Coder(
         return codes(coded, len(atoms), self.sparse_output)
 
     def inverse_transform(self, X: Any) -> np.ndarray:
-        """The samples that codes stand for: codes @ components_."""
+        """The samples that codes stand for: ``codes @ components_``."""
         check_is_fitted(self)
         X = check_array(X, accept_sparse="csr", dtype=self.components_.dtype)
         if X.shape[1] != len(self.components_):
@@ -91,7 +91,7 @@ class SparseCoder(_Coder):
     transform_tol : float, default=None
         For ``omp``: stop at this residual norm.
     transform_alpha : float, default=None
-        For ``lasso``: the penalty in ½|x - Dg|² + alpha |g|₁; by default a tenth of that from which
+        For ``lasso``: the penalty in ``½|x - Dg|² + alpha |g|₁``; by default a tenth of that from which
         on a sample's code is empty.
     sparse_output : bool, default=False
         Codes as a SciPy CSR array.
@@ -208,8 +208,8 @@ class KSVD(_Learner):
     ----------
     components_ : array of shape (n_components, n_features)
         The atoms, of unit norm.
-    error_ : array of shape (n_iter_,)
-        The relative error |X - GD| / |X| after each iteration.
+    error_ : array of shape (n_iter,)
+        The relative error ``|X - GD| / |X|`` after each iteration.
     n_iter_ : int
         Iterations made.
 

@@ -111,7 +111,7 @@ def lasso(
     sparse_output: bool = False,
     n_jobs: int | None = None,
 ) -> Any:
-    """Lasso codes of every row of X over the rows of D: ½|x - gD|² + alpha |g|₁.
+    """Lasso codes of every row of X over the rows of D: ``½|x - gD|² + alpha |g|₁``.
 
     Parameters
     ----------

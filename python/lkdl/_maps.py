@@ -219,7 +219,7 @@ class Nystroem(_Map):
         return values
 
     def residual_energy(self, X: Any) -> np.ndarray:
-        """What the landmarks miss of every row of X, k(x, x) - |f|²: a certificate, and a measure of
+        """What the landmarks miss of every row of X, ``k(x, x) - |f|²``: a certificate, and a measure of
         how novel a sample is."""
         fitted = self._fitted()
         X = validated_as(self, X, fitted.dtype)
@@ -275,7 +275,7 @@ class RandomFourier(_RandomFeatures):
     Parameters
     ----------
     gamma : float or "median", default="median"
-        exp(-gamma |x-y|²); ``"median"`` makes the width the median distance between samples.
+        ``exp(-gamma |x-y|²)``; ``"median"`` makes the width the median distance between samples.
     n_components : int, default=512
         Features; cosines and sines come in pairs, so an odd number leaves one out.
     random_state, n_jobs
@@ -284,7 +284,7 @@ class RandomFourier(_RandomFeatures):
     Attributes
     ----------
     sigma_ : float
-        The width of the kernel, exp(-|x-y|² / (2 sigma²)).
+        The width of the kernel, ``exp(-|x-y|² / (2 sigma²))``.
     """
 
     _name = "fourier"

@@ -78,7 +78,7 @@ def atoms(
 def codes_by_class(
     codes: Any, y: ArrayLike, *, atom_classes: ArrayLike | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Show how much every class uses every atom: the mean of |code| over the class.
+    """Show how much every class uses every atom: the mean of the absolute codes of the class.
 
     Parameters
     ----------

@@ -17,7 +17,9 @@ X = normalize(X)
 ksvd = KSVD(60, sparsity=4, max_iter=30, random_state=0).fit(X)
 codes = ksvd.transform(X)
 error = np.linalg.norm(X - ksvd.inverse_transform(codes)) / np.linalg.norm(X)
-print(f"{np.count_nonzero(codes) / len(X):.1f} atoms per sample, relative error {error:.2f}")
+print(
+    f"{np.count_nonzero(codes) / len(X):.1f} atoms per sample, relative error {error:.2f}"
+)
 
 # %%
 # Atoms, smooth ones first. White adds ink, black takes it away.

@@ -20,7 +20,9 @@ models = {
     "the same on 40 virtual features": make_pipeline(mapper, LogisticRegression()),
 }
 
-figure, axes = plt.subplots(1, 2, figsize=(8, 3.4), sharey=True, layout="constrained")
+figure, axes = plt.subplots(
+    1, 2, figsize=(8, 3.4), sharey=True, layout="constrained"
+)
 for ax, (title, model) in zip(axes, models.items()):
     model.fit(X, y)
     DecisionBoundaryDisplay.from_estimator(
@@ -37,5 +39,7 @@ plt.show()
 from sklearn.model_selection import GridSearchCV
 
 grid = {"nystroem__gamma": [0.3, 1.0, 3.0], "nystroem__n_components": [10, 40, 160]}
-search = GridSearchCV(models["the same on 40 virtual features"], grid, cv=5).fit(X, y)
+search = GridSearchCV(models["the same on 40 virtual features"], grid, cv=5).fit(
+    X, y
+)
 print(search.best_params_, f"{search.best_score_:.1%}")

@@ -14,7 +14,9 @@ from sklearn.model_selection import train_test_split
 
 X, y = load_digits(return_X_y=True)
 X /= 16
-X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0, stratify=y)
+X_train, X_test, y_train, y_test = train_test_split(
+    X, y, random_state=0, stratify=y
+)
 classifiers = {
     "kernel (LKDL)": LKDLClassifier(random_state=0).fit(X_train, y_train),
     "linear": LKDLClassifier(map="none", random_state=0).fit(X_train, y_train),
@@ -25,17 +27,27 @@ classifiers = {
 
 rng = np.random.default_rng(0)
 spoil = {
-    "noise, σ": ([0, 0.2, 0.4, 0.6, 0.8], lambda level: X_test + rng.normal(0, level, X_test.shape)),
+    "noise, σ": (
+        [0, 0.2, 0.4, 0.6, 0.8],
+        lambda level: X_test + rng.normal(0, level, X_test.shape),
+    ),
     "share of pixels lost": (
         [0, 0.2, 0.4, 0.6, 0.8],
         lambda share: np.where(rng.random(X_test.shape) < share, 0, X_test),
     ),
 }
-figure, axes = plt.subplots(1, 2, figsize=(8, 3.2), sharey=True, layout="constrained")
+figure, axes = plt.subplots(
+    1, 2, figsize=(8, 3.2), sharey=True, layout="constrained"
+)
 for ax, (title, (levels, spoiled)) in zip(axes, spoil.items()):
     samples = [spoiled(level) for level in levels]
     for name, classifier in classifiers.items():
-        ax.plot(levels, [100 * classifier.score(X, y_test) for X in samples], "o-", label=name)
+        ax.plot(
+            levels,
+            [100 * classifier.score(X, y_test) for X in samples],
+            "o-",
+            label=name,
+        )
     ax.set(xlabel=title, ylim=(0, 102))
     ax.spines[["top", "right"]].set_visible(False)
 axes[0].set_ylabel("accuracy, %")

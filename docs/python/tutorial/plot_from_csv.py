@@ -60,7 +60,9 @@ from sklearn.impute import KNNImputer
 from sklearn.model_selection import cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
 
-X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0, stratify=y)
+X_train, X_test, y_train, y_test = train_test_split(
+    X, y, random_state=0, stratify=y
+)
 model = make_pipeline(KNNImputer(), LKDLClassifier(random_state=0))
 model.fit(X_train, y_train)
 print(f"accuracy on {len(y_test)} new samples: {model.score(X_test, y_test):.1%}")
@@ -74,7 +76,9 @@ contestants = {
     "linear": LKDLClassifier(map="none", random_state=0),
 }
 for name, classifier in contestants.items():
-    accuracies = cross_val_score(make_pipeline(KNNImputer(), classifier), X_train, y_train, cv=5)
+    accuracies = cross_val_score(
+        make_pipeline(KNNImputer(), classifier), X_train, y_train, cv=5
+    )
     print(f"{name}: {accuracies.mean():.1%} ± {accuracies.std(ddof=1):.1%}")
 
 # %%
@@ -83,10 +87,8 @@ for name, classifier in contestants.items():
 # Nothing was tuned by hand; what the fit chose can be read, and given as an argument next time.
 
 classifier = model[-1]
-for attribute in sorted(vars(classifier)):
-    value = getattr(classifier, attribute)
-    if attribute.endswith("_") and not attribute.startswith("_") and np.ndim(value) == 0:
-        print(f"{attribute:24} {value}")
+for choice in ["map_", "kernel_", "n_landmarks_", "rank_", "sparsity_", "choice_"]:
+    print(f"{choice:13} {getattr(classifier, choice)}")
 
 # %%
 # Each class has its own dictionary, and a sample belongs to the class whose dictionary leaves the
@@ -102,7 +104,9 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3), layout="constrained")
 plot.atoms(filled[[wrong]], ax=left)
 left.set_title(f"a {y_test[wrong]}, taken for a {predicted[wrong]}")
 residuals = classifier.residuals(filled[[wrong]])[0]
-plot.residual_bars(residuals, classes=classifier.classes_, truth=y_test[wrong], ax=right)
+plot.residual_bars(
+    residuals, classes=classifier.classes_, truth=y_test[wrong], ax=right
+)
 plt.show()
 
 # %%
@@ -129,7 +133,13 @@ import subprocess
 
 if command := shutil.which("lkdl"):
     arguments = ["predict", "digits.safetensors", "new.csv", "--unlabelled"]
-    run = subprocess.run([command, *arguments], cwd=folder, check=True, capture_output=True, text=True)
+    run = subprocess.run(
+        [command, *arguments],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     for line in run.stdout.splitlines():
         print(line[:90])
 
