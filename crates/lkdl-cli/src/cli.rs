@@ -18,7 +18,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Data", &["data"]),
     ("Learn", &["fit", "tune"]),
     ("Use", &["evaluate", "predict", "transform", "encode", "inspect"]),
-    ("More", &["bench", "completions", "man"]),
+    ("More", &["reproduce", "bench", "completions", "man"]),
 ];
 
 /// Lines to try, each with its command; the first two of those there are make it to the page.

@@ -71,6 +71,11 @@ impl Failure {
         Self::new(Kind::Output, format!("{}: {error}; {fix}", path.display()))
     }
 
+    /// `path` is there already; `fix` says which flags allow for that.
+    pub fn output_exists(path: &Path, fix: &str) -> Self {
+        Self::new(Kind::Output, format!("{} exists already; give {fix}", path.display()))
+    }
+
     /// A file could not be written: `lkdl_data::write(…).map_err(Failure::writing)`.
     pub fn writing(error: DataError) -> Self {
         match &error {

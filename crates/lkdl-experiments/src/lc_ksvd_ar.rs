@@ -16,27 +16,21 @@
 //! The features are rebuilt from other copies of the images, and no split was published. SRC on them
 //! reaches 95.7 % (OMP, 30 non-zeros, one seed), so the classes are there to be told apart.
 
-use crate::Options;
-use crate::error::ExperimentError;
-use crate::faces::Row;
-use crate::record::Record;
+use crate::faces::{Row, Stage};
+use crate::job::Job;
+use crate::scale::Scale;
+use crate::sets::Sets;
 use lkdl::prelude::{LcKsvdParams, LcVariant};
-use lkdl_data::{NamedSet, TrainTest, stratified_split};
+use lkdl_data::NamedSet;
 
-const ID: &str = "lc-ksvd-ar";
 /// Six of the 26 images of a person.
 const TEST_FRACTION: f64 = 6.0 / 26.0;
 
 /// Every row on the same random splits, one per seed.
-pub(crate) fn run(options: &Options) -> Result<Vec<Record>, ExperimentError> {
-    let all = NamedSet::Ar.table(None, Some(&options.data_dir))?.into_dataset()?;
-    let split = |seed| {
-        let split = stratified_split(&all.labels, TEST_FRACTION, seed)?;
-        Ok(TrainTest { train: all.subset(&split.train)?, test: all.subset(&split.test)? })
-    };
-    let sets: Vec<TrainTest> =
-        (0..options.runs as u64).map(split).collect::<Result<_, ExperimentError>>()?;
-    rows().iter().map(|row| row.run(ID, "ar", &sets)).collect()
+pub(crate) fn jobs(scale: &Scale) -> Vec<Job> {
+    let stage = Stage { experiment: "ar", dataset: "ar", n_classes: 100, sizes: scale.faces };
+    let split = |sets: &Sets, seed| sets.random_split(NamedSet::Ar, TEST_FRACTION, seed);
+    rows().iter().map(|row| row.job(stage, None, split)).collect()
 }
 
 fn rows() -> Vec<Row> {
@@ -50,13 +44,7 @@ fn rows() -> Vec<Row> {
             sqrt_beta,
             ..Default::default()
         };
-        let published = match (variant, kernel) {
-            (LcVariant::Lc1, None) => 92.5,
-            (_, None) => 93.7,
-            (LcVariant::Lc1, _) => 94.0,
-            _ => 94.7,
-        };
-        Row::new(settings, kernel, params, published)
+        Row::new(settings, kernel, params)
     };
     let (lc1, lc2) = (LcVariant::Lc1, LcVariant::Lc2);
     vec![

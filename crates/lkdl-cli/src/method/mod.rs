@@ -14,3 +14,4 @@ pub use applies::Chosen;
 pub use flags::{KernelName, MapName, Method, MethodFlags, Precision};
 pub use kind::are_signals;
 pub use recipe::{Recipe, class_sizes};
+pub use values::Bytes;
