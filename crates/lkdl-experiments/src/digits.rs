@@ -28,7 +28,7 @@ pub(crate) fn jobs(scale: &Scale) -> Vec<Job> {
 }
 
 fn job(scale: &Scale, method: &str, map: &MapParams) -> Job {
-    let levels = scale.points(&NOISE);
+    let levels = scale.points(&NOISE, &[0.0, 0.9]);
     let places = levels.iter().map(|level| Place::accuracy(Some(*level))).collect();
     let setting = Setting::new("digits", "beyond", method, "digits")
         .with("atoms", N_ATOMS)

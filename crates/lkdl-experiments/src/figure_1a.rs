@@ -26,6 +26,7 @@ const PREPARE: &str = "center,l2";
 const SECONDS: f64 = 0.5;
 /// c/N in %.
 pub(crate) const SHARES: [f64; 10] = [5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 45.0, 50.0];
+pub(crate) const FEW_SHARES: [f64; 3] = [5.0, 20.0, 50.0];
 
 pub(crate) fn jobs(scale: &Scale) -> Vec<Job> {
     let mut jobs = Vec::new();
@@ -91,7 +92,7 @@ fn job(
         .with("prepare", PREPARE)
         .with("kernel", &kernel)
         .with("precision", "f64");
-    let shares = scale.points(&SHARES);
+    let shares = scale.points(&SHARES, &FEW_SHARES);
     let place = |x: &f64| Place { quantity: Quantity::KernelError, x: Some(*x) };
     let (places, estimate) = (shares.iter().map(place).collect(), SECONDS * shares.len() as f64);
     let work = move |sets: &Sets, seed| {

@@ -7,7 +7,7 @@
 //! and k chosen by the data.
 
 use crate::class_ksvd::{Line, Recipe, Space};
-use crate::figure_1a::SHARES;
+use crate::figure_1a::{FEW_SHARES, SHARES};
 use crate::job::Job;
 use crate::samplers;
 use crate::scale::Scale;
@@ -26,7 +26,7 @@ pub(crate) const SQUARE: Kernel = Kernel::Polynomial { degree: 2.0, offset: 0.0 
 pub(crate) fn jobs(scale: &Scale) -> Vec<Job> {
     let recipe = Recipe::usps(scale);
     let mut jobs = references(ID, &recipe);
-    let shares = scale.points(&SHARES);
+    let shares = scale.points(&SHARES, &FEW_SHARES);
     for named in samplers::program().into_iter().chain(samplers::beyond()) {
         for &share in &shares {
             let map = nystroem(scale, named.sampler.clone(), share);

@@ -17,12 +17,15 @@ const NOISE: [f64; 11] = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0]
 const MISSING: [f64; 10] = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 
 pub(crate) fn noise(scale: &Scale) -> Vec<Job> {
-    jobs("2a", scale, &NOISE, |sigma| Corruption::GaussianNoise { sigma })
+    jobs("2a", scale, &scale.points(&NOISE, &[0.0, 1.0, 2.0]), |sigma| Corruption::GaussianNoise {
+        sigma,
+    })
 }
 
 pub(crate) fn missing(scale: &Scale) -> Vec<Job> {
     // mid-grey
-    jobs("2b", scale, &MISSING, |fraction| Corruption::MissingPixels { fraction, value: 0.0 })
+    let levels = scale.points(&MISSING, &[0.0, 0.5, 0.9]);
+    jobs("2b", scale, &levels, |fraction| Corruption::MissingPixels { fraction, value: 0.0 })
 }
 
 fn jobs(
@@ -33,7 +36,7 @@ fn jobs(
 ) -> Vec<Job> {
     let recipe = Recipe::usps(scale);
     let test = |level: f64| (Place::accuracy(Some(level)), Some(corruption(level)));
-    let tests = || scale.points(levels).into_iter().map(test).collect();
+    let tests = || levels.iter().copied().map(test).collect();
     let linear = |variant: &str| Line::new(id, variant, "K-SVD", Space::Linear);
     let kernel = Space::Kernel { kernel: SQUARE, update: KernelUpdate::Reference };
     let mut jobs = vec![

@@ -14,7 +14,7 @@ const RANK: usize = 784;
 const SIZES: [f64; 6] = [10_000.0, 20_000.0, 30_000.0, 40_000.0, 50_000.0, 60_000.0];
 
 pub(crate) fn jobs(scale: &Scale) -> Vec<Job> {
-    let mut sizes = scale.points(&SIZES);
+    let mut sizes = scale.points(&SIZES, &[10_000.0, 60_000.0]);
     sizes.retain(|n| *n as usize <= scale.mnist.train);
     if sizes.is_empty() {
         sizes.push(scale.mnist.train as f64);

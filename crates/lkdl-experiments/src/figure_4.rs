@@ -30,7 +30,7 @@ pub(crate) fn mnist(scale: &Scale) -> Vec<Job> {
 
 /// The numbers of features that are run, none beyond `most`.
 fn ranks(scale: &Scale, all: &[f64], most: usize) -> Vec<usize> {
-    let chosen = scale.points(all).into_iter().map(|k| k as usize);
+    let chosen = scale.points(all, &[64.0, 256.0, 1024.0]).into_iter().map(|k| k as usize);
     let within: Vec<usize> = chosen.filter(|k| *k <= most).collect();
     if within.is_empty() { vec![most] } else { within }
 }

@@ -18,11 +18,13 @@ const ALL_ATOMS: usize = 15;
 const ALL_NON_ZEROS: usize = 30;
 
 pub(crate) fn atoms(scale: &Scale) -> Vec<Job> {
-    jobs("atoms", scale, &ATOMS, |x| (x as usize, ALL_NON_ZEROS))
+    jobs("atoms", scale, &scale.points(&ATOMS, &[1.0, 7.0, 15.0]), |x| (x as usize, ALL_NON_ZEROS))
 }
 
 pub(crate) fn sparsity(scale: &Scale) -> Vec<Job> {
-    jobs("sparsity", scale, &SPARSITIES, |x| (ALL_ATOMS, x as usize))
+    jobs("sparsity", scale, &scale.points(&SPARSITIES, &[5.0, 15.0, 30.0]), |x| {
+        (ALL_ATOMS, x as usize)
+    })
 }
 
 /// Every row that is worth repeating, on random halves, at every point.
@@ -40,6 +42,5 @@ fn jobs(
         row.clone().with_sizes(per_class * N_CLASSES, sparsity).job(stage, Some(x), halves)
     };
     let rows: Vec<Row> = rows().into_iter().filter(|row| row.repeated).collect();
-    let points = scale.points(points);
     rows.iter().flat_map(|row| points.iter().map(|x| at(row, *x))).collect()
 }

@@ -24,7 +24,7 @@ fn tiny_sets() -> Sets {
 /// Two points per axis, and nothing large.
 fn tiny_scale() -> Scale {
     let sizes = Sizes { runs: 1, train: 300, test: 80, classes: 10, atoms: 12, rank: 16 };
-    Scale { name: "tiny", stride: 100, usps: sizes, mnist: sizes, faces: sizes, memory: None }
+    Scale { name: "tiny", few_points: true, usps: sizes, mnist: sizes, faces: sizes, memory: None }
 }
 
 fn jobs(experiment: &Experiment, scale: &Scale) -> Vec<Job> {
