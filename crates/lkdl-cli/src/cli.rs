@@ -120,7 +120,7 @@ fn first_page(command: &clap::Command) -> String {
     for (_, example, about) in EXAMPLES.iter().filter(there).take(2) {
         page += &line(example, 38, about);
     }
-    page + "\nDocumentation: README.md, docs/ and `lkdl man`{after-help}\n"
+    page + "Documentation: README.md, docs/ and `lkdl man`{after-help}\n"
 }
 
 #[cfg(test)]
