@@ -217,6 +217,7 @@ mod tests {
             (Failure::usage("x"), 2),
             (Failure::input("x"), 3),
             (Failure::output(Path::new("a"), &Error::other("x")), 4),
+            (Failure::output_exists(Path::new("a"), "--force"), 4),
             (Failure::stdout(&Error::other("x")), 4),
             (Failure::stdout(&ErrorKind::BrokenPipe.into()), 0),
             (LkdlError::parameter("rank", 0, "at least 1").into(), 2),

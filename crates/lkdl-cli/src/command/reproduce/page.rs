@@ -1,7 +1,7 @@
 //! The report: curves, ours beside the published ones, and tables.
 
 use super::headline;
-use super::markdown::{lines, of, ours, sign, skipped, verdict};
+use super::markdown::{capital, lines, of, ours, sign, skipped, verdict};
 use crate::context::Context;
 use lkdl_experiments::{EXPERIMENTS, Experiment, Quantity, Record, Run};
 use lkdl_report::chart::{LineChart, Point, Series};
@@ -81,7 +81,7 @@ fn section(
     Some(ReproductionSection {
         id: format!("experiment-{}", experiment.id),
         title: experiment.title.into(),
-        about: format!("{}.", experiment.about),
+        about: format!("{}.", capital(experiment.about)),
         notes,
         charts: charts.collect(),
         tables: table("Single values", &single),
@@ -201,5 +201,59 @@ fn rows(caption: &str, records: &[&Record]) -> Table {
         caption: caption.into(),
         header: header.map(String::from).into(),
         rows: records.iter().map(row).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lkdl_experiments::{Setting, Value};
+
+    fn record(variant: &str, method: &str, x: Option<f64>, mean: f64) -> Record {
+        let setting = Setting::new("1b", variant, method, "usps");
+        let quantity = Quantity::Accuracy;
+        let value = Value { quantity, x, value: mean, train: 1.0, test: 0.5 };
+        Record::new(&setting, &[value], false).unwrap()
+    }
+
+    #[test]
+    fn curves_and_horizontal_lines_share_a_chart() {
+        let records = [
+            record("program", "K-SVD", None, 95.5),
+            record("text, q = 5", "K-SVD", None, 94.9),
+            record("program", "LKDL uniform", Some(20.0), 96.0),
+            record("program", "LKDL uniform", Some(5.0), 95.9),
+            record("not smoothed", "LKDL uniform", Some(20.0), 95.7),
+            record("beyond", "LKDL hybrid", Some(5.0), 96.1),
+        ];
+        let section = section(Experiment::find("1b").unwrap(), &records, &[]).unwrap();
+        let [measured, gaps] = &section.charts[..] else { panic!("{:?}", section.charts) };
+        let names = |chart: &LineChart| {
+            chart.series.iter().map(|series| series.name.clone()).collect::<Vec<_>>()
+        };
+        // curves first, the first variant of each method, single values from end to end
+        assert_eq!(names(measured), ["LKDL uniform", "LKDL hybrid", "K-SVD"]);
+        let places = |i: usize| measured.series[i].points.iter().map(|p| p.x).collect::<Vec<_>>();
+        assert_eq!((places(0), places(2)), (vec![5.0, 20.0], vec![5.0, 20.0]));
+        assert_eq!(names(gaps), ["LKDL uniform", "K-SVD"], "the hybrid was not published");
+        assert_eq!((section.tables[0].rows.len(), section.details[0].rows.len()), (2, 4));
+    }
+
+    #[test]
+    fn an_experiment_without_results_is_left_out_and_one_that_was_skipped_is_not() {
+        let experiment = Experiment::find("3").unwrap();
+        assert!(section(experiment, &[], &[]).is_none());
+        let run = Run {
+            version: "1".into(),
+            setting: Setting::new("3", "program", "kernel K-SVD", "mnist").with("train", 60000),
+            reduced: false,
+            seed: 0,
+            values: vec![],
+            skipped: Some("needs 9.0 MB, but may use 1.0 MB".into()),
+        };
+        let section = section(experiment, &[], &[run]).unwrap();
+        let note =
+            "kernel K-SVD (program, N = 60000) was not run: it needs 9.0 MB, but may use 1.0 MB.";
+        assert_eq!(section.notes, [note]);
     }
 }
