@@ -22,6 +22,8 @@ use std::time::Instant;
 const ID: &str = "1a";
 const N_SAMPLES: usize = 2000;
 const PREPARE: &str = "center,l2";
+/// The kernel of the text.
+const STEEPER: &str = "text, degree 4";
 /// Seconds that a point takes on two cores, about.
 const SECONDS: f64 = 0.5;
 /// c/N in %.
@@ -29,23 +31,18 @@ pub(crate) const SHARES: [f64; 10] = [5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 4
 pub(crate) const FEW_SHARES: [f64; 3] = [5.0, 20.0, 50.0];
 
 pub(crate) fn jobs(scale: &Scale) -> Vec<Job> {
-    let mut jobs = Vec::new();
-    for (degree, note) in [(2.0, ""), (4.0, ", degree 4")] {
-        let kernel = Kernel::Polynomial { degree, offset: 0.0 };
-        let samplers = match degree {
-            2.0 => vec![samplers::program(), samplers::text(), samplers::beyond()],
-            _ => vec![samplers::program()],
-        };
-        for named in samplers.into_iter().flatten() {
-            jobs.push(sampler_job(scale, &kernel, named, note));
-        }
-        let variant = if degree == 2.0 { "program" } else { "text" };
-        jobs.push(job(scale, &kernel, "SVD", format!("{variant}{note}"), svd));
-    }
+    let [square, fourth] = [2.0, 4.0].map(|degree| Kernel::Polynomial { degree, offset: 0.0 });
+    let all = [samplers::program(), samplers::text(), samplers::beyond()];
+    let curve = |kernel, named: NamedSampler| sampler_job(scale, kernel, named);
+    let mut jobs: Vec<Job> = all.into_iter().flatten().map(|named| curve(&square, named)).collect();
+    jobs.push(job(scale, &square, "SVD", "program", svd));
+    let of_text = |named| NamedSampler { variant: STEEPER, ..named };
+    jobs.extend(samplers::program().into_iter().map(|named| curve(&fourth, of_text(named))));
+    jobs.push(job(scale, &fourth, "SVD", STEEPER, svd));
     jobs
 }
 
-fn sampler_job(scale: &Scale, kernel: &Kernel, named: NamedSampler, note: &str) -> Job {
+fn sampler_job(scale: &Scale, kernel: &Kernel, named: NamedSampler) -> Job {
     let NamedSampler { method, variant, sampler } = named;
     let name = sampler.to_string();
     let errors = move |X: &Mat<f64>, kernel: &Kernel, counts: &[usize], seed| {
@@ -63,7 +60,7 @@ fn sampler_job(scale: &Scale, kernel: &Kernel, named: NamedSampler, note: &str) 
         };
         counts.iter().map(error).collect()
     };
-    let mut job = job(scale, kernel, method, format!("{variant}{note}"), errors);
+    let mut job = job(scale, kernel, method, variant, errors);
     job.setting = job.setting.with("sampler", name);
     job
 }
@@ -83,7 +80,7 @@ fn job(
     scale: &Scale,
     kernel: &Kernel,
     method: &str,
-    variant: String,
+    variant: &str,
     errors: impl Fn(&Mat<f64>, &Kernel, &[usize], u64) -> Result<Vec<f64>, ExperimentError> + 'static,
 ) -> Job {
     let (kernel, n) = (kernel.clone(), N_SAMPLES.min(scale.usps.train));

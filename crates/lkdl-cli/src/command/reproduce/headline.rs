@@ -33,7 +33,7 @@ const PICKS: &[Pick] = &[
     ("4a", "LKDL k-means", "program", Some(256.0), A),
     ("4b", "LKDL k-means", "program", Some(784.0), A),
     ("fddl", "FDDL", "program", None, A),
-    ("fddl", "FDDL + LKDL", "program, degree 2", None, A),
+    ("fddl", "FDDL + LKDL", "program", None, A),
     ("yaleb", "LC-KSVD1", "as published", None, A),
     ("yaleb", "LC-KSVD1 + LKDL", "code, k = N", None, A),
     ("yaleb", "LC-KSVD2", "as published", None, A),

@@ -36,7 +36,7 @@ impl Plan {
         let mut left = (0, 0.0);
         for job in &planned.jobs {
             let open = (0..job.runs as u64)
-                .filter(|run| results.find(job, self.seed.wrapping_add(run)).is_none());
+                .filter(|run| results.find(job, self.seed.wrapping_add(*run)).is_none());
             let open = open.count();
             left = (left.0 + open, left.1 + open as f64 * job.estimate);
         }
