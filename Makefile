@@ -28,7 +28,8 @@ test: ## all tests: units, invariants, real data (LKDL_DATA_DIR), documentation,
 test-python: extension ## the Python package: its tests, the examples of its documentation, its results
 	@test -d $(VENV) || python3 -m venv $(VENV)
 	@$(VENV)/$(PIP) -r tests/python/requirements.txt
-	LKDL_COMMAND=$(abspath $(TARGET))/debug/lkdl $(VENV)/bin/python -m pytest --quiet
+	PYTHONPATH=$(abspath python) LKDL_COMMAND=$(abspath $(TARGET))/debug/lkdl \
+		$(VENV)/bin/python -m pytest --quiet
 
 # of the whole workspace and with the profile of the tests: after `cargo test`, little is left to build
 extension:

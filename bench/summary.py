@@ -2,7 +2,7 @@
 
 python bench/summary.py [results/<date>-<machine>]        prints them
 python bench/summary.py --update README.md [results/…]    writes them between the README's marks
-python bench/summary.py --check README.md                 fails where the README says otherwise
+python bench/summary.py --check README.md                 fails where it says otherwise than the newest
 """
 
 import argparse
@@ -121,28 +121,29 @@ def markdown(rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def latest() -> Path:
+def latest() -> Path | None:
     """The newest results; their names start with the date."""
-    found = sorted(path.parent for path in ROOT.glob("results/*/raw.csv"))
-    if not found:
-        sys.exit("no results/*/raw.csv yet: run `make bench-peers`")
-    return found[-1]
+    return max((path.parent for path in ROOT.glob("results/*/raw.csv")), default=None)
 
 
-def block(directory: Path) -> str:
+def block(directory: Path | None) -> str:
     """What stands between the marks of a README, and the marks, which name the directory."""
+    if directory is None:
+        return f"{BEGIN.format('none')}\n\nNot measured on a quiet machine yet.\n\n{END}"
     name = directory.resolve().relative_to(ROOT).as_posix()
-    return f"{BEGIN.format(name)}\n\n{tables(records.read(directory / 'raw.csv'))}\n\n{END}"
+    chart = f"![times faster than the peers]({name}/chart.svg)"
+    return (
+        f"{BEGIN.format(name)}\n\n{tables(records.read(directory / 'raw.csv'))}\n\n{chart}\n\n{END}"
+    )
 
 
-def marked(text: str) -> tuple[str, Path]:
-    """The marked block of a README, and the directory it is about."""
-    opening, closing = BEGIN.split("{}")
+def marked(text: str) -> str:
+    """The marked block of a README."""
+    opening, _ = BEGIN.split("{}")
     if opening not in text or END not in text:
         sys.exit(f"found no {BEGIN.format('results/…')} … {END}")
     start = text.index(opening)
-    whole = text[start : text.index(END, start) + len(END)]
-    return whole, ROOT / whole[len(opening) : whole.index(closing)]
+    return text[start : text.index(END, start) + len(END)]
 
 
 def main() -> None:
@@ -151,18 +152,17 @@ def main() -> None:
     parser.add_argument("--update", type=Path, metavar="README")
     parser.add_argument("--check", type=Path, metavar="README")
     options = parser.parse_args()
-    if options.check:
-        found, directory = marked(options.check.read_text())
-        if found != block(directory):
-            sys.exit(
-                f"{options.check} does not say what {directory}/raw.csv does: run with --update"
-            )
-    elif options.update:
-        text = options.update.read_text()
-        found, _ = marked(text)
-        options.update.write_text(text.replace(found, block(options.directory or latest())))
-    else:
-        print(tables(records.read((options.directory or latest()) / "raw.csv")))
+    directory = options.directory or latest()
+    readme = options.check or options.update
+    if readme is None:
+        print(tables(records.read(directory / "raw.csv")) if directory else "no results yet")
+        return
+    text, wanted = readme.read_text(), block(directory)
+    found = marked(text)
+    if options.update:
+        readme.write_text(text.replace(found, wanted))
+    elif found != wanted:
+        sys.exit(f"{readme} does not say what {directory} does: run with --update {readme}")
 
 
 if __name__ == "__main__":

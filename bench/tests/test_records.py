@@ -97,3 +97,19 @@ def test_the_readme_says_what_the_results_say():
     command = [sys.executable, summary.__file__, "--check", str(summary.ROOT / "README.md")]
     check = subprocess.run(command, capture_output=True, check=False, text=True)
     assert check.returncode == 0, check.stderr
+
+
+def test_a_readme_that_says_otherwise_is_found_out_and_mended(tmp_path):
+    readme = tmp_path / "README.md"
+    marks = summary.BEGIN.format("results/old"), summary.END
+    readme.write_text("\n".join(["before", marks[0], "100 times faster", marks[1], "after"]))
+
+    def run(mode):
+        command = [sys.executable, summary.__file__, mode, str(readme)]
+        return subprocess.run(command, capture_output=True, check=False).returncode
+
+    assert run("--check") == 1
+    assert run("--update") == 0
+    assert run("--check") == 0
+    text = readme.read_text()
+    assert text.startswith("before\n") and text.endswith("\nafter") and "100 times" not in text

@@ -236,7 +236,7 @@ class KSVD(_Learner):
 class MOD(_Learner):
     """Dictionary learning by the method of optimal directions: all atoms are refitted at once.
 
-    Parameters and attributes are those of :class:`KSVD`, without ``update``.
+    Parameters and attributes are as in :class:`KSVD`, without ``update``.
     """
 
     _method: ClassVar[str] = "mod"

@@ -100,7 +100,7 @@ pub fn kernel(description: &Bound<'_, PyAny>) -> PyResult<Kernel> {
     let parameters = description.cast::<PyDict>()?;
     let number = |name: &str| -> PyResult<f64> {
         let missing = || Failure::argument(format!("the kernel lacks its parameter {name}"));
-        Ok(parameters.get_item(name)?.ok_or_else(missing)?.extract()?)
+        parameters.get_item(name)?.ok_or_else(missing)?.extract()
     };
     let name: String = match parameters.get_item("name")? {
         Some(name) => name.extract()?,

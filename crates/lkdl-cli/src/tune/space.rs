@@ -199,7 +199,7 @@ impl Space {
 
     /// What flags depend on, for a choice.
     fn chosen(&self, choice: Choice) -> Chosen {
-        let kernel = choice.name().and_then(|name| KernelName::named(name));
+        let kernel = choice.name().and_then(KernelName::named);
         let map = if choice == Choice::NoMap { MapName::None } else { self.map };
         Chosen { method: self.method, map, kernel, kernel_is_said: true }
     }

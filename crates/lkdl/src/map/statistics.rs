@@ -65,7 +65,9 @@ impl Add for MapSums {
 /// let (panel, sums) = near.finish()?;
 /// let map = params.fit_sums(panel, &sums)?;
 /// assert_eq!((map.rank(), sums.n_samples), (8, 100));
-/// assert!(map.trace_error_by(&sums)? < 0.05);
+/// // The certificate needs no second pass.
+/// let again = map.trace_error(samples.as_ref(), map.transform(samples.as_ref())?.as_ref())?;
+/// assert!((map.trace_error_by(&sums)? - again).abs() < 1e-9);
 /// # Ok::<(), LkdlError>(())
 /// ```
 #[derive(Debug, Clone)]
