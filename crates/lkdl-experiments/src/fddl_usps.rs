@@ -26,15 +26,15 @@ const TEXT: FddlRule = FddlRule::Local { l1_weight: 0.1, mean_weight: 0.001, com
 
 /// All rows: variant, rule, form, the kernel's degree (`None`: no map), and seconds for a run.
 const ROWS: [(&str, FddlRule, FddlForm, Option<f64>, f64); 9] = [
-    ("program", PROGRAM, FddlForm::Simplified, None, 10.0),
-    ("program", PROGRAM, FddlForm::Simplified, Some(2.0), 10.0),
-    ("degree 3", PROGRAM, FddlForm::Simplified, Some(3.0), 10.0),
-    ("text, simplified", TEXT, FddlForm::Simplified, None, 10.0),
-    ("text, simplified, degree 2", TEXT, FddlForm::Simplified, Some(2.0), 10.0),
-    ("text, simplified, degree 3", TEXT, FddlForm::Simplified, Some(3.0), 10.0),
-    ("text, full, 30 atoms", TEXT, FddlForm::Full, None, 30.0),
-    ("text, full, 30 atoms, degree 2", TEXT, FddlForm::Full, Some(2.0), 30.0),
-    ("text, full, 30 atoms, degree 3", TEXT, FddlForm::Full, Some(3.0), 30.0),
+    ("program", PROGRAM, FddlForm::Simplified, None, 15.0),
+    ("program", PROGRAM, FddlForm::Simplified, Some(2.0), 15.0),
+    ("degree 3", PROGRAM, FddlForm::Simplified, Some(3.0), 15.0),
+    ("text, simplified", TEXT, FddlForm::Simplified, None, 15.0),
+    ("text, simplified, degree 2", TEXT, FddlForm::Simplified, Some(2.0), 15.0),
+    ("text, simplified, degree 3", TEXT, FddlForm::Simplified, Some(3.0), 15.0),
+    ("text, full, 30 atoms", TEXT, FddlForm::Full, None, 12.0),
+    ("text, full, 30 atoms, degree 2", TEXT, FddlForm::Full, Some(2.0), 12.0),
+    ("text, full, 30 atoms, degree 3", TEXT, FddlForm::Full, Some(3.0), 12.0),
 ];
 
 pub(crate) fn jobs(scale: &Scale) -> Vec<Job> {

@@ -73,10 +73,10 @@ fn a_line_of_many_points_has_no_markers() {
 }
 
 #[test]
-fn eight_series_differ() {
-    let all = (0..8).map(|t| series(&format!("{t}"), &[(0.0, 1.0, 0.0)])).collect();
+fn ten_series_differ() {
+    let all = (0..10).map(|t| series(&format!("{t}"), &[(0.0, 1.0, 0.0)])).collect();
     let svg = lines(all).to_svg().unwrap();
-    assert!((1..=8).all(|t| svg.contains(&format!("var(--series-{t})"))));
+    assert!((1..=10).all(|t| svg.contains(&format!("var(--series-{t})"))));
 }
 
 #[test]
