@@ -18,7 +18,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Data", &["data"]),
     ("Learn", &["fit", "tune"]),
     ("Use", &["evaluate", "predict", "transform", "encode", "inspect"]),
-    ("More", &["bench", "completions", "man"]),
+    ("More", &["reproduce", "bench", "completions", "man"]),
 ];
 
 /// Lines to try, each with its command; the first two of those there are make it to the page.
@@ -120,7 +120,7 @@ fn first_page(command: &clap::Command) -> String {
     for (_, example, about) in EXAMPLES.iter().filter(there).take(2) {
         page += &line(example, 38, about);
     }
-    page + "\nDocumentation: README.md, docs/ and `lkdl man`{after-help}\n"
+    page + "Documentation: README.md, docs/ and `lkdl man`{after-help}\n"
 }
 
 #[cfg(test)]

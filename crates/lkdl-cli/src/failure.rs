@@ -72,6 +72,11 @@ impl Failure {
         Self::new(Kind::Output, format!("{}: {error}; {fix}", path.display()))
     }
 
+    /// `path` is there already; `fix` says which flags allow for that.
+    pub fn output_exists(path: &Path, fix: &str) -> Self {
+        Self::new(Kind::Output, format!("{} exists already; give {fix}", path.display()))
+    }
+
     /// A file could not be written: `lkdl_data::write(…).map_err(Failure::writing)`.
     pub fn writing(error: DataError) -> Self {
         match &error {
@@ -229,6 +234,7 @@ mod tests {
             (Failure::usage("x"), 2),
             (Failure::input("x"), 3),
             (Failure::output(Path::new("a"), &Error::other("x")), 4),
+            (Failure::output_exists(Path::new("a"), "--force"), 4),
             (Failure::stdout(&Error::other("x")), 4),
             (Failure::stdout(&ErrorKind::BrokenPipe.into()), 0),
             (LkdlError::parameter("rank", 0, "at least 1").into(), 2),

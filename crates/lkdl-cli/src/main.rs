@@ -10,6 +10,7 @@ mod failure;
 mod fetch;
 mod folds;
 mod interrupt;
+mod jsonl;
 mod method;
 mod model_file;
 mod output;

@@ -14,4 +14,12 @@ pub enum ExperimentError {
     /// The engine refused.
     #[error(transparent)]
     Engine(#[from] LkdlError),
+    /// A method needs more memory than it may use.
+    #[error("needs {:.1} MB, but may use {:.1} MB", *.need as f64 / 1e6, *.budget as f64 / 1e6)]
+    DoesNotFit {
+        /// Bytes it needs.
+        need: u64,
+        /// Bytes it may use.
+        budget: u64,
+    },
 }

@@ -21,31 +21,31 @@
 //! from its first, undisguised images; the stale codes of the published program; the whole rank and
 //! other widths of LKDL.
 
-use crate::Options;
 use crate::error::ExperimentError;
-use crate::faces::Row;
-use crate::record::Record;
+use crate::faces::{Row, Stage};
+use crate::job::Job;
+use crate::scale::Scale;
+use crate::sets::Sets;
 use lkdl::prelude::{LcKsvdParams, LcVariant};
-use lkdl_data::{NamedSet, TrainTest, stratified_split};
+use lkdl_data::{NamedSet, TrainTest};
 
-const ID: &str = "lc-ksvd-ar";
 /// Six of the 26 images of a person.
 const TEST_FRACTION: f64 = 6.0 / 26.0;
 
 /// Every row on the same random splits, one per seed.
-pub(crate) fn run(options: &Options) -> Result<Vec<Record>, ExperimentError> {
-    let sets = splits(options)?;
-    rows().iter().map(|row| row.run(ID, "ar", &sets)).collect()
+pub(crate) fn jobs(scale: &Scale) -> Vec<Job> {
+    let stage = stage("ar", scale);
+    rows().iter().map(|row| row.job(stage, None, split)).collect()
 }
 
-/// Random splits, one per seed.
-pub(crate) fn splits(options: &Options) -> Result<Vec<TrainTest>, ExperimentError> {
-    let all = NamedSet::Ar.table(None, Some(&options.data_dir))?.into_dataset()?;
-    let split = |seed| {
-        let split = stratified_split(&all.labels, TEST_FRACTION, seed)?;
-        Ok(TrainTest { train: all.subset(&split.train)?, test: all.subset(&split.test)? })
-    };
-    (0..options.runs as u64).map(split).collect()
+/// An experiment on all 100 persons, or on as many as the scale has.
+pub(crate) fn stage(experiment: &'static str, scale: &Scale) -> Stage {
+    Stage { experiment, dataset: "ar", n_classes: 100, sizes: scale.faces }
+}
+
+/// The random split of a seed.
+pub(crate) fn split(sets: &Sets, seed: u64) -> Result<TrainTest, ExperimentError> {
+    sets.random_split(NamedSet::Ar, TEST_FRACTION, seed)
 }
 
 fn rows() -> Vec<Row> {
@@ -59,13 +59,7 @@ fn rows() -> Vec<Row> {
             sqrt_beta,
             ..Default::default()
         };
-        let published = match (variant, kernel) {
-            (LcVariant::Lc1, None) => 92.5,
-            (_, None) => 93.7,
-            (LcVariant::Lc1, _) => 94.0,
-            _ => 94.7,
-        };
-        Row::new(settings, kernel, params, published)
+        Row::new(settings, kernel, params)
     };
     let (lc1, lc2) = (LcVariant::Lc1, LcVariant::Lc2);
     vec![

@@ -13,29 +13,38 @@
 //! starts from the first samples of each class. Hence one run, and no spread. Rounding alone, `f32`
 //! for `f64`, moves a single row by up to a point.
 
-use crate::Options;
 use crate::error::ExperimentError;
-use crate::faces::{Row, WHOLE_RANK};
-use crate::record::Record;
+use crate::faces::{Row, Stage, WHOLE_RANK};
+use crate::job::Job;
+use crate::scale::{Scale, Sizes};
+use crate::sets::Sets;
 use lkdl::prelude::{LcKsvdParams, LcVariant};
-use lkdl_data::{NamedSet, TrainTest, stratified_split};
+use lkdl_data::{NamedSet, TrainTest};
 
-const ID: &str = "lc-ksvd-yaleb";
+pub(crate) const N_CLASSES: usize = 38;
 
 /// The stored split once, then random halves, one per seed.
-pub(crate) fn run(options: &Options) -> Result<Vec<Record>, ExperimentError> {
-    let stored = [NamedSet::YaleB.load(&options.data_dir)?];
+pub(crate) fn jobs(scale: &Scale) -> Vec<Job> {
+    let (sizes, once) = (scale.faces, Sizes { runs: 1, ..scale.faces });
+    let stage =
+        |dataset, sizes| Stage { experiment: "yaleb", dataset, n_classes: N_CLASSES, sizes };
     let rows = rows();
-    let mut records =
-        rows.iter().map(|row| row.run(ID, "yaleb", &stored)).collect::<Result<Vec<_>, _>>()?;
-    let halves = random_halves(options)?;
-    for row in rows.iter().filter(|row| row.repeated) {
-        records.push(row.run(ID, "yaleb-halves", &halves)?);
-    }
-    Ok(records)
+    let repeated = rows.iter().filter(|row| row.repeated);
+    let stored = rows.iter().map(|row| row.job(stage("yaleb", once), None, stored));
+    stored.chain(repeated.map(|row| row.job(stage("yaleb-halves", sizes), None, halves))).collect()
 }
 
-fn rows() -> Vec<Row> {
+/// The split that was published, whatever the seed.
+pub(crate) fn stored(sets: &Sets, _: u64) -> Result<TrainTest, ExperimentError> {
+    Ok(sets.parts(NamedSet::YaleB)?.as_ref().clone())
+}
+
+/// The random half of a seed, the other half to test.
+pub(crate) fn halves(sets: &Sets, seed: u64) -> Result<TrainTest, ExperimentError> {
+    sets.random_split(NamedSet::YaleB, 0.5, seed)
+}
+
+pub(crate) fn rows() -> Vec<Row> {
     let plain = (4.0, 2.0);
     let row = |variant, settings, kernel, (sqrt_alpha, sqrt_beta)| {
         let params = LcKsvdParams {
@@ -46,12 +55,7 @@ fn rows() -> Vec<Row> {
             sqrt_beta,
             ..Default::default()
         };
-        let published = match (variant, kernel) {
-            (LcVariant::Lc1, None) => 94.49,
-            (_, None) => 94.99,
-            _ => 96.33,
-        };
-        Row::new(settings, kernel, params, published)
+        Row::new(settings, kernel, params)
     };
     let (lc1, lc2) = (LcVariant::Lc1, LcVariant::Lc2);
     vec![
@@ -64,13 +68,4 @@ fn rows() -> Vec<Row> {
         row(lc1, "code, k = N", Some((2.0, WHOLE_RANK)), (1.0 / 200.0, 0.0)).repeated(),
         row(lc2, "code, k = N", Some((2.0, WHOLE_RANK)), (1.0 / 600.0, 1.0 / 900.0)).repeated(),
     ]
-}
-
-pub(crate) fn random_halves(options: &Options) -> Result<Vec<TrainTest>, ExperimentError> {
-    let all = NamedSet::YaleB.table(None, Some(&options.data_dir))?.into_dataset()?;
-    let half = |seed| {
-        let split = stratified_split(&all.labels, 0.5, seed)?;
-        Ok(TrainTest { train: all.subset(&split.train)?, test: all.subset(&split.test)? })
-    };
-    (0..options.runs as u64).map(half).collect()
 }

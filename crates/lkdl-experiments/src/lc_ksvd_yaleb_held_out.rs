@@ -2,98 +2,65 @@
 //! of the paper, of the program and the whole one, the best on a quarter of the training samples that
 //! was held out; then all training samples are learned with it. Width and weights are the program's.
 
-use crate::Options;
 use crate::error::ExperimentError;
-use crate::faces::WHOLE_RANK;
-use crate::lc_ksvd_yaleb::random_halves;
-use crate::record::{Published, Record};
-use crate::repeat::{Trial, repeat};
-use lkdl::prelude::*;
-use lkdl_data::{TrainTest, stratified_split};
-use std::cell::RefCell;
+use crate::faces::{Row, Stage, WHOLE_RANK};
+use crate::job::{Job, Place, Setting};
+use crate::lc_ksvd_yaleb::{N_CLASSES, halves, rows};
+use crate::quantity::Quantity;
+use crate::scale::Scale;
+use crate::sets::{Sets, split};
+use crate::trial::Trial;
+use lkdl_data::TrainTest;
+use std::time::Instant;
 
-const ID: &str = "lc-ksvd-yaleb-held-out";
-const PUBLISHED: Published = Published { value: 96.33, tolerance: 1.5 };
 const RANKS: [usize; 3] = [400, 504, WHOLE_RANK];
 const HELD_OUT: f64 = 0.25;
 
-/// Both variants on random halves, one per seed.
-pub(crate) fn run(options: &Options) -> Result<Vec<Record>, ExperimentError> {
-    let halves = random_halves(options)?;
-    let variants = [
-        ("LC-KSVD1 + LKDL", LcVariant::Lc1, (1.0 / 200.0, 0.0)),
-        ("LC-KSVD2 + LKDL", LcVariant::Lc2, (1.0 / 600.0, 1.0 / 900.0)),
-    ];
-    variants
-        .map(|(name, variant, weights)| record(name, variant, weights, &halves))
-        .into_iter()
-        .collect()
+/// Both methods with LKDL on random halves, one per seed.
+pub(crate) fn jobs(scale: &Scale) -> Vec<Job> {
+    let stage = Stage {
+        experiment: "yaleb-held-out",
+        dataset: "yaleb-halves",
+        n_classes: N_CLASSES,
+        sizes: scale.faces,
+    };
+    let program = rows().into_iter().filter(|row| row.settings == "code");
+    program.map(|row| job(row.on(stage), stage)).collect()
 }
 
-fn record(
-    name: &'static str,
-    variant: LcVariant,
-    (sqrt_alpha, sqrt_beta): (f64, f64),
-    halves: &[TrainTest],
-) -> Result<Record, ExperimentError> {
-    let method = LcKsvdParams {
-        variant,
-        n_atoms: 570,
-        sparsity: 30,
-        sqrt_alpha,
-        sqrt_beta,
-        ..Default::default()
+/// The accuracy, and the rank that was chosen. The time to choose is time to train.
+fn job(row: Row, stage: Stage) -> Job {
+    let setting = Setting { variant: "code, k held out".into(), ..row.setting(stage) }
+        .with("map", "gaussian(sigma=2), c = N, k of 400, 504, N")
+        .with("held_out", HELD_OUT);
+    let places = vec![Place::accuracy(None), Place { quantity: Quantity::Rank, x: None }];
+    let estimate = row.seconds() * (1 + RANKS.len()) as f64;
+    let work = move |sets: &Sets, seed| {
+        let half = halves(sets, seed)?;
+        let half = stage.sizes.cut(&half)?;
+        let start = Instant::now();
+        let rank = best_rank(&row, &half, seed)?;
+        let choosing = start.elapsed().as_secs_f64();
+        let (_, trial) = row.clone().with_rank(rank).trained(&half, seed)?;
+        let accuracy = Trial { train: choosing + trial.train, ..trial };
+        let value = rank.min(half.train.n_samples()) as f64;
+        Ok(vec![accuracy, Trial { value, ..accuracy }])
     };
-    let chosen = RefCell::new(Vec::new());
-    let outcome = repeat(halves.len(), |seed| {
-        let half = &halves[seed as usize];
-        let rank = best_rank(&method, half, seed)?;
-        chosen.borrow_mut().push(if rank == WHOLE_RANK { "N".into() } else { rank.to_string() });
-        Trial::run::<f32, _>(&pipeline(&method, rank, half, seed)?, half)
-    })?;
-    Ok(Record::new(ID, name, "yaleb-halves", &outcome, Some(PUBLISHED))
-        .variant("k held out")
-        .with("ranks", chosen.into_inner().join(", "))
-        .with("sqrt_alpha", sqrt_alpha)
-        .with("sqrt_beta", sqrt_beta))
+    Job::new(setting, places, work)
+        .runs(stage.sizes.runs)
+        .estimate(estimate)
+        .reduced(!stage.sizes.is_paper())
 }
 
 /// The rank of the highest accuracy on held-out training samples, the first of equals.
-fn best_rank(method: &LcKsvdParams, half: &TrainTest, seed: u64) -> Result<usize, ExperimentError> {
-    let split = stratified_split(&half.train.labels, HELD_OUT, seed)?;
-    let inner = TrainTest {
-        train: half.train.subset(&split.train)?,
-        test: half.train.subset(&split.test)?,
-    };
+fn best_rank(row: &Row, half: &TrainTest, seed: u64) -> Result<usize, ExperimentError> {
+    let inner = split(&half.train, HELD_OUT, seed)?;
     let mut best = (f64::NEG_INFINITY, RANKS[0]);
     for rank in RANKS {
-        let trial = Trial::run::<f32, _>(&pipeline(method, rank, &inner, seed)?, &inner)?;
-        if trial.accuracy > best.0 {
-            best = (trial.accuracy, rank);
+        let (_, trial) = row.clone().with_rank(rank).trained(&inner, seed)?;
+        if trial.value > best.0 {
+            best = (trial.value, rank);
         }
     }
     Ok(best.1)
-}
-
-/// Every training sample a landmark.
-fn pipeline(
-    method: &LcKsvdParams,
-    rank: usize,
-    set: &TrainTest,
-    seed: u64,
-) -> Result<LkdlParams<LcKsvdParams>, ExperimentError> {
-    let n = set.train.n_samples();
-    Ok(LkdlParams {
-        prepare: "l2".parse()?,
-        map: MapParams::Nystroem(NystroemParams {
-            kernel: Kernel::Gaussian { sigma: 2.0 },
-            sampler: Sampler::Uniform,
-            n_landmarks: LandmarkCount::Exact(n),
-            rank: Rank::Exact(rank.min(n)),
-            seed,
-            ..Default::default()
-        }),
-        method: LcKsvdParams { seed, ..method.clone() },
-        memory: None,
-    })
 }

@@ -1,89 +1,211 @@
-//! The experiments of the paper, one file each. An experiment trains and tests with one seed after
-//! the other and returns [`Record`]s that stand beside the published numbers; it prints nothing.
+//! The experiments of the paper, one file each: every figure and table, beside the numbers that were
+//! published, with what paper and program disagree on and what came later as further lines.
+//!
+//! An experiment is a list of [`Job`]s. A job is done once per seed; each [`Run`] can be saved as soon
+//! as it is there, and the runs of a job make its [`Record`]s. Nothing is printed.
 //!
 //! ```console
-//! $ LKDL_DATA_DIR=… cargo run --release -p lkdl-experiments --example table -- --runs 5
+//! $ lkdl reproduce list
+//! $ lkdl reproduce 2a --data-dir … --out results
 //! ```
 
+mod class_ksvd;
+mod codes_yaleb;
+mod digits;
 mod error;
 mod faces;
 mod fddl_usps;
-mod kernel_ksvd;
+mod figure_1a;
+mod figure_1b;
+mod figure_2;
+mod figure_3;
+mod figure_4;
+mod job;
 mod lc_ksvd_ar;
 mod lc_ksvd_ar_reasons;
 mod lc_ksvd_yaleb;
 mod lc_ksvd_yaleb_held_out;
-mod random_features_usps;
+mod published;
+mod quantity;
 mod record;
-mod repeat;
+mod samplers;
+mod scale;
+mod sets;
 mod spread;
+mod sweeps_yaleb;
+mod trial;
 
 pub use error::ExperimentError;
-pub use record::{Published, Record};
-pub use repeat::{Outcome, Trial, labels, repeat};
+pub use job::{Job, Params, Place, Run, Setting};
+pub use published::Published;
+pub use quantity::Quantity;
+pub use record::{Record, Seconds, Value, gather};
+pub use scale::{Scale, Sizes};
+pub use sets::Sets;
 pub use spread::Spread;
+pub use trial::{Trial, labels};
 
-use std::path::PathBuf;
-
-/// What an experiment is run with.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// Where the named sets are.
-    pub data_dir: PathBuf,
-    /// Seeds 0, 1, … of this many runs.
-    pub runs: usize,
-}
+use lkdl_data::NamedSet;
 
 /// One figure or table.
 pub struct Experiment {
     /// What it is called on the command line.
     pub id: &'static str,
+    /// What it is called in the paper.
+    pub title: &'static str,
     /// What it shows, in one line.
     pub about: &'static str,
-    /// Runs it.
-    pub run: fn(&Options) -> Result<Vec<Record>, ExperimentError>,
+    /// What its horizontal axis is, with the unit; empty for a table.
+    pub x_label: &'static str,
+    /// The sets it needs.
+    pub sets: &'static [NamedSet],
+    /// What is to be done; `None` if it cannot be run yet.
+    pub jobs: Option<fn(&Scale) -> Vec<Job>>,
+}
+
+impl Experiment {
+    /// The experiment called `id`.
+    pub fn find(id: &str) -> Option<&'static Self> {
+        EXPERIMENTS.iter().find(|experiment| experiment.id == id)
+    }
 }
 
 /// All experiments, in the paper's order.
 pub const EXPERIMENTS: &[Experiment] = &[
     Experiment {
-        id: "kernel-ksvd-usps",
-        about: "exact kernel K-SVD on USPS, the lines of figures 1b and 2",
-        run: kernel_ksvd::usps,
+        id: "1a",
+        title: "Figure 1a",
+        about: "kernel approximation error on USPS, by sampler and number of landmarks",
+        x_label: "landmarks c/N, %",
+        sets: &[NamedSet::Usps],
+        jobs: Some(figure_1a::jobs),
     },
     Experiment {
-        id: "kernel-ksvd-mnist",
-        about: "exact kernel K-SVD on MNIST, figure 3 at 10,000 samples",
-        run: kernel_ksvd::mnist,
+        id: "1b",
+        title: "Figure 1b",
+        about: "accuracy on USPS, by sampler and number of landmarks",
+        x_label: "landmarks c/N, %",
+        sets: &[NamedSet::Usps, NamedSet::UspsEsl],
+        jobs: Some(figure_1b::jobs),
     },
     Experiment {
-        id: "random-features-usps",
-        about: "RFF and Fastfood against LKDL at k = 256 on USPS (Fig. 4a)",
-        run: random_features_usps::run,
+        id: "2a",
+        title: "Figure 2a",
+        about: "accuracy on USPS with noise",
+        x_label: "noise σ, pixels in [−1, 1]",
+        sets: &[NamedSet::Usps],
+        jobs: Some(figure_2::noise),
     },
     Experiment {
-        id: "fddl-usps",
-        about: "FDDL on USPS, plain and on virtual samples",
-        run: fddl_usps::run,
+        id: "2b",
+        title: "Figure 2b",
+        about: "accuracy on USPS with missing pixels",
+        x_label: "missing share of pixels",
+        sets: &[NamedSet::Usps],
+        jobs: Some(figure_2::missing),
     },
     Experiment {
-        id: "lc-ksvd-yaleb",
-        about: "LC-KSVD1 and LC-KSVD2 on Extended Yale B, with and without LKDL",
-        run: lc_ksvd_yaleb::run,
+        id: "3",
+        title: "Figure 3",
+        about: "accuracy, time and memory on MNIST, by number of samples",
+        x_label: "training samples N",
+        sets: &[NamedSet::Mnist],
+        jobs: Some(figure_3::jobs),
     },
     Experiment {
-        id: "lc-ksvd-yaleb-held-out",
-        about: "LC-KSVD + LKDL on Extended Yale B, its rank chosen on held-out training samples",
-        run: lc_ksvd_yaleb_held_out::run,
+        id: "4a",
+        title: "Figure 4a",
+        about: "random features against LKDL on USPS, Gaussian kernel",
+        x_label: "dimension k",
+        sets: &[NamedSet::Usps],
+        jobs: Some(figure_4::usps),
     },
     Experiment {
-        id: "lc-ksvd-ar",
-        about: "LC-KSVD1 and LC-KSVD2 on AR, with and without LKDL",
-        run: lc_ksvd_ar::run,
+        id: "4b",
+        title: "Figure 4b",
+        about: "random features against LKDL on MNIST, Gaussian kernel",
+        x_label: "dimension k",
+        sets: &[NamedSet::Mnist],
+        jobs: Some(figure_4::mnist),
     },
     Experiment {
-        id: "lc-ksvd-ar-reasons",
+        id: "fddl",
+        title: "Table: FDDL",
+        about: "FDDL on USPS, plain and on virtual samples, simplified and full",
+        x_label: "",
+        sets: &[NamedSet::Usps],
+        jobs: Some(fddl_usps::jobs),
+    },
+    Experiment {
+        id: "yaleb",
+        title: "Table: Extended Yale B",
+        about: "LC-KSVD1 and LC-KSVD2 on faces, with and without LKDL",
+        x_label: "",
+        sets: &[NamedSet::YaleB],
+        jobs: Some(lc_ksvd_yaleb::jobs),
+    },
+    Experiment {
+        id: "yaleb-held-out",
+        title: "Table: Extended Yale B, rank held out",
+        about: "LC-KSVD + LKDL with a rank chosen on held-out training samples",
+        x_label: "",
+        sets: &[NamedSet::YaleB],
+        jobs: Some(lc_ksvd_yaleb_held_out::jobs),
+    },
+    Experiment {
+        id: "codes",
+        title: "Figure: concentration of codes",
+        about: "whose atoms the codes of one person use",
+        x_label: "atom",
+        sets: &[NamedSet::YaleB],
+        jobs: Some(codes_yaleb::jobs),
+    },
+    Experiment {
+        id: "atoms",
+        title: "Figure: number of atoms",
+        about: "LC-KSVD on Extended Yale B with fewer atoms",
+        x_label: "atoms per class",
+        sets: &[NamedSet::YaleB],
+        jobs: Some(sweeps_yaleb::atoms),
+    },
+    Experiment {
+        id: "sparsity",
+        title: "Figure: sparsity",
+        about: "LC-KSVD on Extended Yale B with sparser codes",
+        x_label: "non-zeros per code",
+        sets: &[NamedSet::YaleB],
+        jobs: Some(sweeps_yaleb::sparsity),
+    },
+    Experiment {
+        id: "ar",
+        title: "Table: AR",
+        about: "LC-KSVD1 and LC-KSVD2 on faces, with and without LKDL",
+        x_label: "",
+        sets: &[NamedSet::Ar],
+        jobs: Some(lc_ksvd_ar::jobs),
+    },
+    Experiment {
+        id: "ar-reasons",
+        title: "Reasons: AR",
         about: "why LC-KSVD stays behind on AR: features, weights, sparsity of the decision",
-        run: lc_ksvd_ar_reasons::run,
+        x_label: "",
+        sets: &[NamedSet::Ar],
+        jobs: Some(lc_ksvd_ar_reasons::jobs),
+    },
+    Experiment {
+        id: "batch",
+        title: "Mini-batches",
+        about: "540,000 shifted MNIST digits in nine parts; waits for the streaming learner",
+        x_label: "",
+        sets: &[NamedSet::Mnist],
+        jobs: None,
+    },
+    Experiment {
+        id: "digits",
+        title: "Rehearsal",
+        about: "noise on the digits that are part of the program; needs no data",
+        x_label: "noise σ, pixels in [−1, 1]",
+        sets: &[],
+        jobs: Some(digits::jobs),
     },
 ];

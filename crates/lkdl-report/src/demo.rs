@@ -228,6 +228,7 @@ impl DemoReport {
                 y_label: ACCURACY.into(),
                 y_limits: None,
                 series: self.methods.iter().map(series).collect(),
+                ..Default::default()
             }
         };
         self.corruptions().into_iter().map(chart).collect()
@@ -258,6 +259,7 @@ impl DemoReport {
                 y_label: ACCURACY.into(),
                 y_limits: None,
                 series: self.methods.iter().map(series).filter(|s| !s.points.is_empty()).collect(),
+                ..Default::default()
             }
         };
         conditions.into_iter().enumerate().map(chart).collect()

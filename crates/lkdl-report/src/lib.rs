@@ -7,7 +7,7 @@
 //!   stands alone;
 //! - [`image`]: samples and atoms as grey pictures, single or in mosaics, as PNG, data URI or SVG;
 //! - [`page`]: the self-contained HTML page around them;
-//! - [`DemoReport`], [`ModelReport`]: the two pages.
+//! - [`DemoReport`], [`ModelReport`], [`ReproductionReport`]: the pages.
 //!
 //! ```
 //! use lkdl_report::chart::{Chart, LineChart, Point, Series};
@@ -23,6 +23,7 @@
 //!         name: "LKDL".into(),
 //!         points: points.map(|(x, y, spread)| Point { x, y, spread }).into(),
 //!     }],
+//!     ..Default::default()
 //! };
 //! assert!(chart.to_svg()?.starts_with("<svg"));
 //! # Ok::<(), lkdl_report::ReportError>(())
@@ -34,6 +35,7 @@ mod error;
 pub mod image;
 mod model;
 pub mod page;
+mod reproduction;
 #[cfg(test)]
 mod testing;
 
@@ -43,3 +45,4 @@ pub use demo::{
 };
 pub use error::ReportError;
 pub use model::{ClassSummary, ModelReport};
+pub use reproduction::{Card, ReproductionReport, ReproductionSection};

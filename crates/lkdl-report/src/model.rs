@@ -97,6 +97,7 @@ impl ModelReport {
             y_label: "relative error, %".into(),
             y_limits: None,
             series,
+            ..Default::default()
         };
         let caption = "‖X − DΓ‖ relative to ‖X‖ on the training samples of each class.";
         Ok(html! { section { h2 { "Learning" } (page::figure(&chart, caption)?) } })

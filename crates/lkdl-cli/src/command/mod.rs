@@ -12,6 +12,7 @@ mod fit;
 mod inspect;
 mod man;
 mod predict;
+mod reproduce;
 mod transform;
 mod tune;
 
@@ -34,6 +35,7 @@ pub enum Command {
     Completions(completions::CompletionsArgs),
     Demo(demo::DemoArgs),
     Man(man::ManArgs),
+    Reproduce(reproduce::ReproduceArgs),
 }
 
 /// Does it.
@@ -51,5 +53,6 @@ pub fn run(command: Command, context: &Context) -> Result<(), Failure> {
         Command::Completions(args) => completions::run(&args, context),
         Command::Demo(args) => demo::run(&args, context),
         Command::Man(args) => man::run(&args, context),
+        Command::Reproduce(args) => reproduce::run(&args, context),
     }
 }

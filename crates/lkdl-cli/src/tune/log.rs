@@ -3,11 +3,13 @@
 
 use super::space::Settings;
 use crate::failure::Failure;
+use crate::jsonl::{JsonLines, Kind};
 use crate::scores::Spread;
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+const TRIALS: Kind =
+    Kind { first_words: "{\"data\":\"", name: "trial", fix: "choose another --log" };
 
 /// What accuracies depend on beside the settings: trials with another of these are not comparable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,79 +53,26 @@ impl Trial {
 
 /// The file, open for appending.
 #[derive(Debug)]
-pub struct Log {
-    path: PathBuf,
-    file: File,
-    /// The last line lacks its line break.
-    unended: bool,
-}
+pub struct Log(JsonLines);
 
 impl Log {
     /// Opens or creates the file; the trials in it that have this key.
     pub fn open(path: &Path, key: &Key) -> Result<(Self, Vec<Trial>), Failure> {
-        let mut bytes = Vec::new();
-        match File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)) {
-            Ok(_) => {}
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => {
-                let fix = "choose another --log";
-                return Err(Failure::input(format!("{}: {error}; {fix}", path.display())));
-            }
-        }
-        // a line may have been torn inside a character
-        let text = String::from_utf8_lossy(&bytes);
-        let (mut trials, mut cut_at) = (Vec::new(), None);
-        let mut start = 0;
-        for (i, line) in text.split_inclusive('\n').enumerate() {
-            match serde_json::from_str::<Trial>(line) {
-                Ok(trial) if trial.key == *key => trials.push(trial),
-                Ok(_) => {}
-                Err(_) if line.trim().is_empty() => {}
-                Err(_) if is_torn(line) => cut_at = Some(start),
-                Err(error) => {
-                    return Err(Failure::input(format!(
-                        "{}, line {}: no trial ({error}); choose another --log",
-                        path.display(),
-                        i + 1
-                    )));
-                }
-            }
-            start += line.len() as u64;
-        }
-        let file = OpenOptions::new().append(true).create(true).open(path);
-        let file = file.map_err(|error| Failure::output(path, &error))?;
-        if let Some(length) = cut_at {
-            file.set_len(length).map_err(|error| Failure::output(path, &error))?;
-        }
-        let unended = cut_at.is_none() && !text.is_empty() && !text.ends_with('\n');
-        Ok((Self { path: path.into(), file, unended }, trials))
+        let (lines, mut trials) = JsonLines::open::<Trial>(path, TRIALS)?;
+        trials.retain(|trial| trial.key == *key);
+        Ok((Self(lines), trials))
     }
 
     /// Adds a trial, in one write.
     pub fn append(&mut self, trial: &Trial) -> Result<(), Failure> {
-        let line = serde_json::to_string(trial)
-            .map_err(|error| Failure::run(format!("cannot write a trial as JSON: {error}")))?;
-        let start = if std::mem::take(&mut self.unended) { "\n" } else { "" };
-        let bytes = format!("{start}{line}\n");
-        self.file
-            .write_all(bytes.as_bytes())
-            .and_then(|()| self.file.sync_data())
-            .map_err(|error| Failure::output(&self.path, &error))
+        self.0.append(trial)
     }
 }
-
-/// Whether this is the start of a trial that an interrupt cut off. It is tried again; a line of
-/// anything else is the user's, and stays.
-fn is_torn(line: &str) -> bool {
-    !line.ends_with('\n') && (line.starts_with(FIRST_WORDS) || FIRST_WORDS.starts_with(line))
-}
-
-/// How every line starts.
-const FIRST_WORDS: &str = "{\"data\":\"";
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::PathBuf;
 
     fn key(seed: u64) -> Key {
         Key { data: "ab".into(), folds: 3, seed }

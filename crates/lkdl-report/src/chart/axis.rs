@@ -10,6 +10,8 @@ pub(crate) struct Axis {
     pub(crate) ticks: Vec<f64>,
     /// Decimals that tell the ticks apart.
     decimals: usize,
+    /// Equal ratios are equally long.
+    logarithmic: bool,
 }
 
 /// Named values at most, when they are the data's own.
@@ -36,7 +38,7 @@ impl Axis {
             .take_while(|tick| *tick <= high + slack)
             .take(4 * STEPS as usize)
             .collect();
-        Self { low, high, ticks, decimals: decimals(step) }
+        Self { low, high, ticks, decimals: decimals(step), logarithmic: false }
     }
 
     /// The values themselves are named if they are few, with a margin around them.
@@ -55,7 +57,24 @@ impl Axis {
         let gap = ticks.windows(2).map(|w| w[1] - w[0]).fold(f64::INFINITY, f64::min);
         let gap = if gap.is_finite() { gap } else { high - low };
         let decimals = ticks.iter().map(|tick| own_decimals(*tick, gap)).max().unwrap_or(0);
-        Self { low: low - margin, high: high + margin, ticks, decimals }
+        Self { low: low - margin, high: high + margin, ticks, decimals, logarithmic: false }
+    }
+
+    /// Powers of ten around values above 0, with 2 and 5 times each if these are few.
+    pub(crate) fn powers(values: &[f64]) -> Self {
+        let (low, high) = extent(values);
+        let (low, high) = if low < high { (low, high) } else { (low / 2.0, high * 2.0) };
+        let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
+        let factors: &[f64] = if last - first <= 3 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let all = (first..=last)
+            .flat_map(|power| factors.iter().map(move |factor| factor * 10.0_f64.powi(power)));
+        let all: Vec<f64> = all.collect();
+        // the nearest named values outside of the data
+        let below = all.iter().rposition(|tick| *tick <= low * 1.000_001).unwrap_or(0);
+        let above = all.iter().position(|tick| *tick >= high * 0.999_999).unwrap_or(all.len() - 1);
+        let ticks = all[below..=above.max(below)].to_vec();
+        let (low, high) = (low.min(ticks[0]), high.max(ticks[ticks.len() - 1]));
+        Self { low, high, ticks, decimals: 0, logarithmic: true }
     }
 
     /// The same axis cut at a value.
@@ -67,6 +86,11 @@ impl Axis {
 
     /// The name of a value.
     pub(crate) fn label(&self, value: f64) -> String {
+        if self.logarithmic {
+            // 2·10⁻³ is not quite 0.002
+            let text = format!("{value:.*}", decimals(value.abs()));
+            return if value.abs() >= 1e-6 && value < 1e6 { text } else { format!("{value:.0e}") };
+        }
         let largest = self.ticks.iter().fold(0.0_f64, |a, v| a.max(v.abs()));
         if largest >= 1e6 {
             return format!("{value:.1e}");
@@ -85,7 +109,10 @@ impl Ranged for Axis {
     type ValueType = f64;
 
     fn map(&self, value: &f64, (start, end): (i32, i32)) -> i32 {
-        let share = (value - self.low) / (self.high - self.low);
+        let share = match self.logarithmic {
+            true => (value.max(self.low) / self.low).ln() / (self.high / self.low).ln(),
+            false => (value - self.low) / (self.high - self.low),
+        };
         start + (share * f64::from(end - start)).round() as i32
     }
 
@@ -170,6 +197,23 @@ mod tests {
         assert!(axis.low < 0.0 && axis.high > 1.2);
         let many: Vec<f64> = (0..30).map(f64::from).collect();
         assert!(Axis::through(&many).ticks.len() <= 8);
+    }
+
+    #[test]
+    fn powers_of_ten_enclose_the_values() {
+        let axis = Axis::powers(&[0.0005, 0.1]);
+        assert_eq!((axis.low, axis.high), (0.0005, 0.1));
+        let labels: Vec<String> = axis.ticks.iter().map(|tick| axis.label(*tick)).collect();
+        assert_eq!(labels, ["0.0005", "0.001", "0.002", "0.005", "0.01", "0.02", "0.05", "0.1"]);
+        let wide = Axis::powers(&[0.3, 9043.0]);
+        assert_eq!(wide.ticks, [0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0]);
+        // equal ratios are equally long, and what is below the axis stays at its foot
+        assert_eq!([0.1, 1.0, 10.0, 10000.0].map(|v| wide.map(&v, (0, 100))), [0, 20, 40, 100]);
+        assert_eq!(wide.map(&0.0, (0, 100)), 0);
+        for one in [1.0, 3.0, 1e-9, 1e90] {
+            let axis = Axis::powers(&[one]);
+            assert!(axis.low < one && one < axis.high && !axis.ticks.is_empty(), "{axis:?}");
+        }
     }
 
     #[test]

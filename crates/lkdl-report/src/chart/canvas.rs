@@ -118,7 +118,13 @@ pub(crate) fn outline(series: usize, radius: f64) -> Vec<(i32, i32)> {
         0 => (24, 0.0, radius),        // disc
         1 => (4, 45.0, radius * 1.25), // square
         2 => (3, -90.0, radius * 1.4), // triangle
-        _ => (4, 0.0, radius * 1.35),  // diamond
+        3 => (4, 0.0, radius * 1.35),  // diamond
+        4 => (3, 90.0, radius * 1.4),  // triangle, point down
+        5 => (5, -90.0, radius * 1.2), // pentagon
+        6 => (3, 0.0, radius * 1.4),   // triangle to the right
+        7 => (3, 180.0, radius * 1.4), // triangle to the left
+        8 => (6, 0.0, radius * 1.15),  // hexagon
+        _ => (8, 22.5, radius * 1.1),  // octagon
     };
     (0..count).map(|t| corner(start + 360.0 * f64::from(t) / f64::from(count), r)).collect()
 }

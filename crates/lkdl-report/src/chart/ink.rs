@@ -9,10 +9,11 @@ use plotters::style::RGBColor;
 use std::fmt::Write;
 
 /// How many series have an ink of their own; more take turns.
-pub const N_SERIES: usize = 4;
+pub const N_SERIES: usize = 10;
 
 /// The dashes of each series' line, in quarter pixels.
-const DASHES: [&str; N_SERIES] = ["", "28 18", "8 14", "44 16 8 16"];
+const DASHES: [&str; N_SERIES] =
+    ["", "28 18", "8 14", "44 16 8 16", "", "28 18", "8 14", "44 16 8 16", "16 10", "60 14"];
 
 /// One set of colours.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +42,10 @@ pub const LIGHT: Palette = Palette {
     muted: "#57606a",
     grid: "#e1e4e8",
     faint: "#8b949e",
-    series: ["#0069a6", "#c4500a", "#00795b", "#96468a"],
+    series: [
+        "#0069a6", "#c4500a", "#00795b", "#96468a", "#7a6400", "#c0305f", "#3f4a57", "#6246c4",
+        "#2e7d32", "#8d5524",
+    ],
 };
 
 /// On dark paper.
@@ -52,7 +56,10 @@ pub const DARK: Palette = Palette {
     muted: "#a3adb8",
     grid: "#2e353f",
     faint: "#727d8a",
-    series: ["#5ab4ec", "#f2935c", "#45c9a0", "#dd94cf"],
+    series: [
+        "#5ab4ec", "#f2935c", "#45c9a0", "#dd94cf", "#e0c04a", "#ff8ba7", "#c3cad3", "#a999f5",
+        "#93d37a", "#d8a47f",
+    ],
 };
 
 /// What a stroke or a letter is drawn in.

@@ -22,6 +22,10 @@ const LEGEND_LINE: f64 = 20.0;
 const RIGHT: f64 = 14.0;
 /// Half an error bar's cap.
 const CAP: f64 = 4.0;
+/// A line of more points needs no markers: they would touch.
+const MAX_MARKERS: usize = 40;
+/// The smallest value a logarithmic axis shows.
+const MIN_LOGARITHMIC: f64 = 1e-100;
 
 /// A value with its spread.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,7 +48,7 @@ pub struct Series {
 }
 
 /// A chart of lines.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct LineChart {
     /// See [`Chart::id`].
     pub id: String,
@@ -56,6 +60,10 @@ pub struct LineChart {
     pub y_label: String,
     /// Limits of the y axis; `None` for round ones around the data.
     pub y_limits: Option<(f64, f64)>,
+    /// Equal ratios of values are equally long; values must be above 0, limits are not used.
+    pub logarithmic: bool,
+    /// Decimals of values in the table; `None` for two.
+    pub decimals: Option<usize>,
     /// At least one.
     pub series: Vec<Series>,
 }
@@ -83,6 +91,10 @@ impl LineChart {
         }
         check_values(&self.title, self.points().flat_map(|p| [p.x, p.y]), -MAX_VALUE)?;
         check_values(&self.title, self.points().map(|p| p.spread), 0.0)?;
+        if let Some(p) = self.points().find(|p| self.logarithmic && p.y < MIN_LOGARITHMIC) {
+            let requirement = "at least 1e-100 on a logarithmic axis";
+            return Err(ReportError::Value { chart: self.title.clone(), value: p.y, requirement });
+        }
         let limits = self.y_limits.into_iter().flat_map(|(low, high)| [low, high]);
         check_values(&self.title, limits, -MAX_VALUE)?;
         match self.y_limits {
@@ -128,7 +140,10 @@ impl LineChart {
 
     fn paint_plot(&self, plot: &Area<'_>) -> Result<(), Failure> {
         let ends = self.points().flat_map(|p| [p.y - p.spread, p.y + p.spread]);
-        let y = Axis::around(&ends.collect::<Vec<_>>(), self.y_limits);
+        let y = match self.logarithmic {
+            true => Axis::powers(&self.points().map(|p| p.y).collect::<Vec<_>>()),
+            false => Axis::around(&ends.collect::<Vec<_>>(), self.y_limits),
+        };
         let x = Axis::through(&self.levels());
         let mut chart = ChartBuilder::on(plot)
             .margin_top(units(8.0))
@@ -164,6 +179,9 @@ impl LineChart {
             }))?;
             let path = series.points.iter().map(|p| (p.x, p.y)).collect::<Vec<_>>();
             chart.draw_series([PathElement::new(path.clone(), stroke(Ink::Line(i), 2.25))])?;
+            if path.len() > MAX_MARKERS {
+                continue;
+            }
             for (shape, style) in marker_shapes(i) {
                 chart.draw_series(
                     path.iter()
@@ -189,7 +207,8 @@ impl Chart for LineChart {
         let mut text = format!("Line chart of {} against {}.", self.y_label, self.x_label);
         for Series { name, points } in &self.series {
             if let (Some(first), Some(last)) = (points.first(), points.last()) {
-                let at = |p: &Point| format!("{:.1} at {}", p.y, x.label(p.x));
+                let decimals = self.decimals.unwrap_or(1);
+                let at = |p: &Point| format!("{:.decimals$} at {}", p.y, x.label(p.x));
                 text += &match points.len() {
                     1 => format!(" {name}: {}.", at(first)),
                     _ => format!(" {name}: from {} to {}.", at(first), at(last)),
@@ -203,11 +222,12 @@ impl Chart for LineChart {
         let levels = self.levels();
         let x = Axis::through(&levels);
         let spreads = self.points().any(|p| p.spread > 0.0);
+        let decimals = self.decimals.unwrap_or(2);
         let cell = |series: &Series, level: f64| {
             let point = series.points.iter().find(|p| p.x == level);
             point.map_or("–".into(), |p| match spreads {
-                true => format!("{:.2} ± {:.2}", p.y, p.spread),
-                false => format!("{:.2}", p.y),
+                true => format!("{:.decimals$} ± {:.decimals$}", p.y, p.spread),
+                false => format!("{:.decimals$}", p.y),
             })
         };
         let row = |level: &f64| {

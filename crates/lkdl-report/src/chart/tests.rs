@@ -16,6 +16,7 @@ fn lines(series: Vec<Series>) -> LineChart {
         y_label: "accuracy, %".into(),
         y_limits: None,
         series,
+        ..Default::default()
     }
 }
 
@@ -45,6 +46,37 @@ fn assert_sound(chart: &dyn Chart) -> String {
     }
     assert!(!file.contains("var(--") && inline.contains("var(--text)"));
     inline
+}
+
+#[test]
+fn a_logarithmic_axis_takes_what_is_above_zero() {
+    let errors = vec![series("SVD", &[(5.0, 0.0311, 0.0), (50.0, 0.0005, 0.001)])];
+    let chart = LineChart { logarithmic: true, decimals: Some(4), ..lines(errors) };
+    let svg = assert_sound(&chart);
+    assert!(svg.contains("\n0.001\n") && svg.contains("from 0.0311 at 5 to 0.0005 at 50"), "{svg}");
+    assert_eq!(chart.table().rows[1][1], "0.0005 ± 0.0010");
+    for bad in [0.0, -1.0] {
+        let chart = lines(vec![series("a", &[(0.0, bad, 0.0)])]);
+        assert!(LineChart { logarithmic: true, ..chart }.to_svg().is_err());
+    }
+}
+
+#[test]
+fn a_line_of_many_points_has_no_markers() {
+    let points: Vec<_> = (0..41).map(|t| (f64::from(t), 1.0, 0.0)).collect();
+    let markers = |points: &[_]| {
+        let svg = lines(vec![series("a", points)]).to_svg().unwrap();
+        svg.matches("<polygon").count()
+    };
+    assert_eq!(markers(&points), 1, "the legend's");
+    assert_eq!(markers(&points[..40]), 81);
+}
+
+#[test]
+fn ten_series_differ() {
+    let all = (0..10).map(|t| series(&format!("{t}"), &[(0.0, 1.0, 0.0)])).collect();
+    let svg = lines(all).to_svg().unwrap();
+    assert!((1..=10).all(|t| svg.contains(&format!("var(--series-{t})"))));
 }
 
 #[test]
