@@ -28,7 +28,7 @@ _OWN = {"random_state", "n_jobs", "memory_limit", "verbose", "learner", "form", 
 # Kernels by scikit-learn's names.
 _KERNELS = {"rbf": "gaussian", "poly": "polynomial"}
 # Iterations of methods that refine one dictionary per class, where nothing is said.
-_USUAL_ITERS = 10
+_USUAL_ITERS = 5
 
 _SHARED = """
     prepare : str, default="auto"
@@ -238,9 +238,13 @@ class _Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
         tags.input_tags.pairwise = precomputed
-        # without a map, samples of few features are represented by the atoms of any class
-        tags.classifier_tags.poor_score = self.map == "none"
         return tags
+
+
+def _poor_without_map(tags: Any, map: str) -> Any:
+    """Without a map, samples of two or three features are represented by the atoms of any class."""
+    tags.classifier_tags.poor_score = map == "none"
+    return tags
 
 
 def _text(value: Any) -> str:
@@ -272,13 +276,15 @@ class DictionaryClassifier(_ClassDictionaries):
     learner : {"ksvd", "mod"}, default="ksvd"
         How dictionaries are learned.
     n_atoms : int or "auto", default="auto"
-        Atoms per class: half the samples of the typical class (all of 50), at most 300.
+        Atoms per class: two thirds of the samples of the typical class (all of 50), at most 700.
     sparsity : int or "auto", default="auto"
-        Atoms that may represent a sample: 5, unless held-out samples are clearly for another number.
+        Atoms that may represent a sample: one of every 60, but 5 to 11, unless held-out samples are
+        clearly for another number.
     learning_sparsity : int, default=None
-        The same while dictionaries are learned.
+        The same while dictionaries are learned: `sparsity`, or one of every 60 where that is
+        ``"auto"``.
     max_iter : int, default=None
-        Iterations at most, 10 by default.
+        Iterations at most, 5 by default.
     tol : float, default=None
         Stop when the error falls by less than this share, 0.0001 by default.
     exact_update : bool, default=False
@@ -292,6 +298,9 @@ class DictionaryClassifier(_ClassDictionaries):
         if self.learner not in ("ksvd", "mod"):
             raise LkdlError(f'learner is "{self.learner}", but must be ksvd or mod')
         return self.learner
+
+    def __sklearn_tags__(self) -> Any:
+        return _poor_without_map(super().__sklearn_tags__(), self.map)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -376,7 +385,7 @@ class LCKSVDClassifier(_SharedDictionary):
     n_atoms : int or "auto", default="auto"
         Atoms per class.
     sparsity : int or "auto", default="auto"
-        Atoms that may represent a sample: 30.
+        Atoms that may represent a sample: 30, or fewer without a map: one for every ten features.
     max_iter : int, default=None
         Iterations at most, 50 by default.
     sqrt_alpha, sqrt_beta : float, default=None
@@ -444,6 +453,9 @@ class FDDLClassifier(_Classifier):
             raise LkdlError(f'form is "{self.form}", but must be full or simplified')
         return "fddl" if self.form == "full" else "fddl-simplified"
 
+    def __sklearn_tags__(self) -> Any:
+        return _poor_without_map(super().__sklearn_tags__(), self.map)
+
 
 @_documented
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -455,7 +467,8 @@ class SRCClassifier(_Classifier):
     exact : bool, default=False
         In the kernel's own space, with the kernel matrix of all samples; `map` must be ``none``.
     sparsity : int or "auto", default="auto"
-        Training samples that may represent a sample: 30.
+        Training samples that may represent a sample: 30, or fewer without a map: one for every ten
+        features.
     lasso : float, default=None
         Code by the lasso, its penalty as a share of the largest correlation, not by OMP.
     """

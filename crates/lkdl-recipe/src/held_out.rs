@@ -9,7 +9,7 @@
 
 use crate::error::RecipeError;
 use crate::names::MapName;
-use crate::recipe::{Draft, USUAL_SPARSITY, class_sizes};
+use crate::recipe::{Draft, class_sizes};
 use crate::wishes::Wishes;
 use faer::{Mat, MatRef};
 use lkdl::LkdlError;
@@ -94,16 +94,18 @@ pub(crate) fn judge<T: Element>(
         return None;
     }
     let splits = splits(labels, seed)?;
+    // of the parts, which are smaller than the whole
+    let part_sizes = class_sizes(&of(labels, &splits.first()?.train));
+    let usual = said.unwrap_or_else(|| wishes.usual_sparsity(&part_sizes));
     let mut best: Option<(MapName, Outcome)> = None;
     let mut n_usual_right = 0;
     for &map in maps {
         // what fails here fails in the fit, which says why
         let outcomes = outcomes(wishes, map, &splits, samples, labels, seed).ok()?;
-        let usual = said.unwrap_or(USUAL_SPARSITY);
-        let (outcome, usual) = best_sparsity(outcomes, usual)?;
+        let (outcome, n_right) = best_sparsity(outcomes, usual)?;
         match &best {
             None => {
-                n_usual_right = usual;
+                n_usual_right = n_right;
                 best = Some((map, outcome));
             }
             Some((_, before)) if outcome.is_ahead_of(before, LIKELY) => {
@@ -113,7 +115,7 @@ pub(crate) fn judge<T: Element>(
         }
     }
     best.map(|(map, outcome)| Verdict {
-        draft: Draft { map, sparsity: said.is_none().then_some(outcome.sparsity) },
+        draft: Draft { map, sparsity: (outcome.sparsity != usual).then_some(outcome.sparsity) },
         n_judged: outcome.right.len(),
         n_right: outcome.n_right(),
         n_usual_right,

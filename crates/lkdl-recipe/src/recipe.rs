@@ -18,16 +18,23 @@ use lkdl::map::fourier::FourierParams;
 use lkdl::prelude::*;
 use lkdl_model::Element;
 
-/// Atoms per class at most, unless asked for: the paper's number for thousands of samples.
-const MAX_ATOMS: usize = 300;
+/// Atoms per class at most, unless asked for: the most the paper takes, for thousands of samples.
+const MAX_ATOMS: usize = 700;
 /// Classes up to this size keep all their samples as atoms.
 const SMALL_CLASS: usize = 50;
 /// Output dimension of random features when none is said.
 const RANDOM_FEATURES: usize = 512;
-/// The paper's sparsity for kernel dictionaries.
-pub(crate) const USUAL_SPARSITY: usize = 5;
+/// The paper's sparsity for kernel dictionaries of 300 atoms, kept for smaller ones.
+const MIN_SPARSITY: usize = 5;
+/// The paper's sparsity for 700 atoms.
+const MAX_SPARSITY: usize = 11;
+/// Atoms of a class for each of a code between these two: a large dictionary that is learned with
+/// few atoms at a time learns its samples by heart.
+const ATOMS_PER_NONZERO: usize = 60;
 /// The paper's sparsity for codes over the atoms of all classes.
 const SHARED_SPARSITY: usize = 30;
+/// Features for each atom of such a code, as the paper's faces have them (504 for 30).
+const FEATURES_PER_ATOM: usize = 10;
 /// An iteration that gains less than this share has little left to gain.
 const USUAL_TOL: f64 = 1e-4;
 /// The paper's degree.
@@ -75,7 +82,7 @@ pub fn class_sizes(labels: &[usize]) -> Vec<usize> {
 pub struct Draft {
     /// The map to make.
     pub map: MapName,
-    /// Atoms that may represent a sample, if that was open and is decided.
+    /// Atoms that may represent a sample, if that was open and is not to be the usual number.
     pub sparsity: Option<usize>,
 }
 
@@ -188,28 +195,45 @@ impl Wishes {
         }
     }
 
+    fn n_atoms(&self, class_sizes: &[usize]) -> usize {
+        let suggested = || suggested_atoms(class_sizes).max(self.sparsity.unwrap_or(1));
+        self.atoms.unwrap_or_else(suggested)
+    }
+
+    /// Atoms that represent a sample where a class has its own, unless something is said or decided.
+    pub(crate) fn usual_sparsity(&self, class_sizes: &[usize]) -> usize {
+        (self.n_atoms(class_sizes) / ATOMS_PER_NONZERO).clamp(MIN_SPARSITY, MAX_SPARSITY)
+    }
+
     fn sizes(&self, draft: Draft, n_features: usize, class_sizes: &[usize]) -> Sizes {
         let said = self.sparsity;
-        let suggested = || suggested_atoms(class_sizes).max(said.unwrap_or(1));
-        let n_atoms = self.atoms.unwrap_or_else(suggested);
+        let n_atoms = self.n_atoms(class_sizes);
+        let of_class = self.usual_sparsity(class_sizes);
+        let shared = match draft.map {
+            // many atoms, of whatever classes, represent any sample of few features
+            MapName::None if !self.method.is_exact() => {
+                (n_features / FEATURES_PER_ATOM).clamp(MIN_SPARSITY, SHARED_SPARSITY)
+            }
+            _ => SHARED_SPARSITY,
+        };
         // what is said is checked by the engine, what is chosen fits
         let (usual, most) = match self.method {
             // as many atoms as dimensions represent any sample, of whatever class
             Method::Ksvd | Method::Mod if draft.map == MapName::None => {
-                (USUAL_SPARSITY, n_atoms.min(n_features.saturating_sub(1)))
+                (of_class, n_atoms.min(n_features.saturating_sub(1)))
             }
             Method::Ksvd | Method::Mod | Method::KernelKsvd | Method::KernelMod => {
-                (USUAL_SPARSITY, n_atoms)
+                (of_class, n_atoms)
             }
             // codes over the samples of all classes
-            Method::Src | Method::KernelSrc => (SHARED_SPARSITY, class_sizes.iter().sum()),
+            Method::Src | Method::KernelSrc => (shared, class_sizes.iter().sum()),
             // codes over the atoms of all classes
-            _ => (SHARED_SPARSITY, n_atoms.saturating_mul(class_sizes.len())),
+            _ => (shared, n_atoms.saturating_mul(class_sizes.len())),
         };
         let chosen = |sparsity: usize| sparsity.min(most).max(1);
         let sparsity = said.unwrap_or(chosen(draft.sparsity.unwrap_or(usual)));
-        let usual = said.unwrap_or(chosen(usual));
-        Sizes { n_atoms, sparsity, learning: self.learning_sparsity.unwrap_or(usual) }
+        let learning = self.learning_sparsity.or(said);
+        Sizes { n_atoms, sparsity, learning: learning.unwrap_or(chosen(usual)) }
     }
 
     fn map_params<T: Real>(
@@ -309,12 +333,12 @@ fn width<T: Real>(
     })
 }
 
-/// Half the samples of the typical class, all of a small one, at most [`MAX_ATOMS`].
+/// Two thirds of the samples of the typical class, all of a small one, at most [`MAX_ATOMS`].
 fn suggested_atoms(class_sizes: &[usize]) -> usize {
     let mut sizes = class_sizes.to_vec();
     sizes.sort_unstable();
     let typical = sizes.get(sizes.len() / 2).copied().unwrap_or(1);
-    (typical / 2).max(typical.min(SMALL_CLASS)).clamp(1, MAX_ATOMS)
+    (typical * 2 / 3).max(typical.min(SMALL_CLASS)).clamp(1, MAX_ATOMS)
 }
 
 #[cfg(test)]
@@ -343,8 +367,41 @@ mod tests {
     fn a_sparsity_over_all_samples_is_at_most_their_number() {
         let wishes = Wishes { method: Method::Src, ..Wishes::default() };
         let draft = Draft { map: MapName::None, sparsity: None };
-        assert_eq!(wishes.sizes(draft, 64, &[2, 9, 9]).sparsity, 20);
-        assert_eq!(wishes.sizes(draft, 64, &[40; 3]).sparsity, 30);
+        assert_eq!(wishes.sizes(draft, 504, &[2, 9, 9]).sparsity, 20);
+        assert_eq!(wishes.sizes(draft, 504, &[40; 3]).sparsity, 30);
+    }
+
+    #[test]
+    fn a_sparsity_over_all_atoms_follows_the_features_where_there_is_no_map() {
+        let sparsity = |method, map, n_features| {
+            let wishes = Wishes { method, ..Wishes::default() };
+            let draft = Draft { map, sparsity: None };
+            wishes.sizes(draft, n_features, &[40; 3]).sparsity
+        };
+        for method in [Method::LcKsvd2, Method::DKsvd, Method::Src] {
+            assert_eq!(sparsity(method, MapName::None, 4), 5);
+            assert_eq!(sparsity(method, MapName::None, 64), 6);
+            assert_eq!(sparsity(method, MapName::None, 504), 30);
+            assert_eq!(sparsity(method, MapName::Nystroem, 64), 30);
+        }
+        assert_eq!(sparsity(Method::KernelSrc, MapName::None, 64), 30);
+    }
+
+    #[test]
+    fn more_atoms_are_learned_with_more_of_them_at_a_time() {
+        let sizes = |settings: &[(&str, &str)], class_size, chosen| {
+            let wishes = Wishes::from_settings(settings.iter().copied()).unwrap();
+            let draft = Draft { map: MapName::Nystroem, sparsity: chosen };
+            let sizes = wishes.sizes(draft, 64, &[class_size; 3]);
+            (sizes.sparsity, sizes.learning)
+        };
+        assert_eq!(sizes(&[], 100, None), (5, 5));
+        assert_eq!(sizes(&[], 660, None), (7, 7)); // 440 atoms
+        assert_eq!(sizes(&[], 5000, None), (11, 11));
+        assert_eq!(sizes(&[], 5000, Some(8)), (8, 11));
+        assert_eq!(sizes(&[("atoms", "9000")], 5000, None), (11, 11));
+        assert_eq!(sizes(&[("atoms", "20")], 5000, None), (5, 5));
+        assert_eq!(sizes(&[("sparsity", "6")], 5000, None), (6, 6));
     }
 
     #[test]
@@ -362,9 +419,9 @@ mod tests {
 
     #[test]
     fn atoms_follow_the_typical_class() {
-        assert_eq!(suggested_atoms(&[10, 200, 120]), 60);
+        assert_eq!(suggested_atoms(&[10, 200, 120]), 80);
         assert_eq!(suggested_atoms(&[20; 4]), 20);
-        assert_eq!(suggested_atoms(&[10_000; 3]), 300);
+        assert_eq!(suggested_atoms(&[10_000; 3]), 700);
         assert_eq!(suggested_atoms(&[1]), 1);
     }
 }

@@ -25,18 +25,21 @@ pub struct MethodFlags {
     /// [default: center,l2 for signals, standardize for measurements]
     #[arg(long, value_name = "STEPS")]
     pub prepare: Option<PrepareParams>,
-    /// Atoms per class, or `auto`: half the samples of the typical class (all of 50), at most 300
+    /// Atoms per class, or `auto`: two thirds of the samples of the typical class (all of 50), at
+    /// most 700
     #[arg(long, value_name = "M", default_value = "auto")]
     pub atoms: Count,
-    /// Atoms that may represent a sample, or `auto`: 5, unless held-out samples are clearly for
-    /// another number up to 30 (ksvd, mod); 30 for codes over the atoms of all classes (lc-ksvd1,
-    /// lc-ksvd2, d-ksvd, src, kernel-src)
+    /// Atoms that may represent a sample, or `auto`: one of every 60, but 5 to 11, unless held-out
+    /// samples are clearly for another number up to 30 (ksvd, mod); 30 for codes over the atoms of
+    /// all classes (lc-ksvd1, lc-ksvd2, d-ksvd, src, kernel-src), or fewer with --map none: one for
+    /// every ten features
     #[arg(long, value_name = "Q", default_value = "auto")]
     pub sparsity: Count,
-    /// Atoms per code while dictionaries are learned [default: --sparsity, or 5 where that is auto]
+    /// Atoms per code while dictionaries are learned [default: --sparsity, or one of every
+    /// 60 where that is auto]
     #[arg(long, value_name = "Q")]
     pub learning_sparsity: Option<usize>,
-    /// Iterations at most [default: 10; 50 for lc-ksvd1, lc-ksvd2 and d-ksvd; 5 for fddl]
+    /// Iterations at most [default: 5; 50 for lc-ksvd1, lc-ksvd2 and d-ksvd]
     #[arg(long, value_name = "T")]
     pub iters: Option<usize>,
     /// Stop earlier when the error falls by less than this share; 0 never [default: 0.0001]
