@@ -22,7 +22,7 @@
 //!
 //! ```
 //! use faer::Mat;
-//! use lkdl::dictionary::KsvdParams;
+//! use lkdl::dictionary::{KsvdParams, Learner};
 //!
 //! // Mixtures of two out of four directions.
 //! let atoms = Mat::<f64>::identity(4, 4);

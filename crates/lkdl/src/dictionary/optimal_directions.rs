@@ -17,7 +17,7 @@
 //!
 //! ```
 //! use faer::Mat;
-//! use lkdl::dictionary::ModParams;
+//! use lkdl::dictionary::{Learner, ModParams};
 //!
 //! let samples = Mat::from_fn(5, 80, |t, i| ((t + 1) as f64 * (i % 8) as f64).sin());
 //! let params = ModParams { n_atoms: 6, sparsity: 2, max_iters: 15, ..Default::default() };

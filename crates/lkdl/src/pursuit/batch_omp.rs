@@ -1,7 +1,7 @@
 //! Batch-OMP: orthogonal matching pursuit of many signals over one dictionary, LKDL Eq. (1).
 //!
 //! Signals are taken in blocks: α = DᵀX_block by one product, then the pursuit of each column
-//! while it is in cache (see [`greedy`](super::greedy)). Cost 2kmN + m²k + Nm(q²−1) flops.
+//! while it is in cache (see `greedy.rs`). Cost 2kmN + m²k + Nm(q²−1) flops.
 //! Rubinstein, Zibulevsky & Elad 2008.
 
 use super::codes::{CodeBlock, Encoded};

@@ -9,7 +9,7 @@
 //!
 //! D is k×m. Cost per step and signal: 2km for Dᵀr plus 8kt for the new direction; no m×m matrix.
 //! For large m with few signals (m > ~4,000, or N < m); else Batch-OMP is cheaper. Signals go in
-//! lockstep, [`LOCKSTEP`] at a time, so that Dᵀr of all of them is one product and D is read once.
+//! lockstep, `LOCKSTEP` at a time, so that Dᵀr of all of them is one product and D is read once.
 
 use super::codes::{CodeBlock, Encoded};
 use super::entry::{Norms, best_atom, check_problem, encode_blocks};
