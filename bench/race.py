@@ -1,7 +1,9 @@
 """A race: contestants take turns on the same arrays, and every turn leaves a record.
 
-The order of one repeat is that of the contestants, then the next repeat begins: what else the
-machine does meanwhile meets all of them alike. Inputs are made, and results judged, off the clock.
+Everybody has some turns in a row, then the next one, until all repeats are done: what else the machine
+does meanwhile meets all of them alike. Threads of linear algebra libraries go on spinning for a while
+after their work, on the cores the next contestant needs: so there is a rest in between, and a turn off
+the clock to warm up. Inputs are made, and results judged, off the clock too.
 """
 
 import gc
@@ -11,6 +13,10 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 OURS = "lkdl"
+#: Seconds after which the threads of all peers sleep.
+REST = 0.25
+#: Turns in a row.
+IN_A_ROW = 3
 
 
 @dataclass(frozen=True)
@@ -20,7 +26,7 @@ class Contestant:
     name: str
     #: Steps in order, each given what the one before returned (the first: the seed of the repeat).
     stages: dict[str, Callable[[Any], Any]]
-    #: Slow ones run fewer repeats than the case asks for, and without a turn to warm up.
+    #: Slow ones run fewer repeats than the case asks for.
     repeats: int | None = None
     #: What the reader has to know about it: variant, size, parameters.
     note: str = ""
@@ -69,26 +75,28 @@ class Record:
 def run(case: Case) -> Iterator[Record]:
     """All turns of a case, one record after the other as they are measured."""
     results: dict[str, Any] = {}
-    for contestant in case.contestants:
-        if contestant.repeats is None:
-            _turn(contestant, seed=0)  # threads started, code compiled, pages mapped
-    for repeat in range(case.repeats):
+    for first in range(0, case.repeats, IN_A_ROW):
         for contestant in case.contestants:
-            if contestant.repeats is not None and repeat >= contestant.repeats:
+            last = min(first + IN_A_ROW, case.repeats, contestant.repeats or case.repeats)
+            if first >= last:
                 continue
-            result, seconds = _turn(contestant, seed=repeat)
-            results[contestant.name] = result
-            measures = {f"seconds:{stage}": value for stage, value in seconds.items()}
-            for measure, value in (measures | case.judge(result)).items():
-                yield Record(
-                    case.race, case.name, case.precision, contestant.name, repeat, measure, value
-                )
+            gc.collect()
+            time.sleep(REST)
+            _turn(contestant, seed=first)  # threads started, code compiled, pages mapped
+            # judged when all are done: judges use the peers' threads too
+            turns = [(repeat, *_turn(contestant, seed=repeat)) for repeat in range(first, last)]
+            for repeat, result, seconds in turns:
+                results[contestant.name] = result
+                measures = {f"seconds:{stage}": value for stage, value in seconds.items()}
+                for measure, value in (measures | case.judge(result)).items():
+                    yield Record(
+                        case.race, case.name, case.precision, contestant.name, repeat, measure, value
+                    )
     case.agree(results)
 
 
 def _turn(contestant: Contestant, seed: int) -> tuple[Any, dict[str, float]]:
     """One run: the result of the last stage, and the seconds of each."""
-    gc.collect()
     state, seconds = seed, {}
     for stage, step in contestant.stages.items():
         start = time.perf_counter()

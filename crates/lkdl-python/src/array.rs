@@ -10,7 +10,7 @@ use numpy::{
 use pyo3::prelude::*;
 
 /// A number type of both sides.
-pub trait Number: Tensor + Element {}
+pub trait Number: Tensor + Element + Default {}
 impl Number for f32 {}
 impl Number for f64 {}
 
@@ -122,7 +122,8 @@ pub fn rows<'py, T: Number>(py: Python<'py>, matrix: MatRef<'_, T>) -> Bound<'py
     reshaped(py, values, rows, cols)
 }
 
-fn reshaped<T: Number>(
+/// The rows of an array, one after the other in `values`.
+pub fn reshaped<T: Number>(
     py: Python<'_>,
     values: Vec<T>,
     rows: usize,

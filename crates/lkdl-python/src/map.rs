@@ -1,12 +1,12 @@
 //! Landmarks, and the maps from samples to virtual samples.
 
 use crate::array::{
-    AnySamples, InPrecision, Number, dtype_of, in_precision, indices, rows, vector,
+    AnySamples, InPrecision, Number, dtype_of, in_precision, indices, reshaped, rows, vector,
 };
 use crate::error::Failure;
 use crate::job::Call;
 use crate::kernel::kernel;
-use faer::MatRef;
+use faer::{MatMut, MatRef};
 use lkdl::map::fastfood::FastfoodParams;
 use lkdl::map::fourier::FourierParams;
 use lkdl::map::{NystroemMap, NystroemParams, Rank};
@@ -241,9 +241,14 @@ impl PyFeatureMap {
     ) -> PyResult<Bound<'py, PyAny>> {
         in_precision!(AnySamples::of(X, "X")?, X => {
             let map = own(&self.map)?;
-            let mapped =
-                Call::silent(py, threads).run(move |_| Ok(map.transform(X.view())?))?;
-            Ok(rows(py, mapped.as_ref()))
+            let (rank, n_samples) = (map.rank(X.view().nrows()), X.view().ncols());
+            let mapped = Call::silent(py, threads).run(move |_| {
+                let mut values = vec![<_>::default(); rank * n_samples];
+                let F = MatMut::from_column_major_slice_mut(&mut values, rank, n_samples);
+                map.transform_into(X.view(), F)?;
+                Ok(values)
+            })?;
+            Ok(reshaped(py, mapped, n_samples, rank))
         })
     }
 

@@ -11,12 +11,12 @@ use crate::map::fastfood::{FastfoodMap, FastfoodParams};
 use crate::map::fourier::{FourierMap, FourierParams};
 use crate::map::nystroem::{NystroemMap, NystroemParams};
 use crate::map::plan::{cut_landmarks, nystroem_stages};
-use crate::matrix::{check_samples, matrix_bytes};
+use crate::matrix::{check_samples, check_size, matrix_bytes};
 use crate::memory::{MemoryPlan, StageMemory};
 use crate::monitor::{Monitor, Silent};
 use crate::prepare::{Preparation, PrepareParams};
 use crate::real::Real;
-use faer::{Mat, MatRef};
+use faer::{Mat, MatMut, MatRef};
 
 /// Samples mapped and classified at a time, so that predicting needs memory for these only.
 const PREDICT_BATCH: usize = 8192;
@@ -72,6 +72,32 @@ impl<T: Real> FeatureMap<T> {
             Self::Nystroem(map) => map.transform(samples),
             Self::Fourier(map) => map.transform(samples),
             Self::Fastfood(map) => map.transform(samples),
+        }
+    }
+
+    /// [`FeatureMap::transform`] into memory of the caller.
+    pub fn transform_into(
+        &self,
+        samples: MatRef<'_, T>,
+        mut F: MatMut<'_, T>,
+    ) -> Result<(), LkdlError> {
+        if let Self::Nystroem(map) = self {
+            return map.transform_into(samples, F);
+        }
+        let mapped = self.transform(samples)?;
+        check_size("virtual samples' rank", F.nrows(), mapped.nrows())?;
+        check_size("virtual samples' count", F.ncols(), mapped.ncols())?;
+        F.copy_from(mapped);
+        Ok(())
+    }
+
+    /// Dimension of the virtual samples of samples of so many features.
+    pub fn rank(&self, n_features: usize) -> usize {
+        match self {
+            Self::Identity => n_features,
+            Self::Nystroem(map) => map.rank(),
+            Self::Fourier(map) => map.rank(),
+            Self::Fastfood(map) => map.rank(),
         }
     }
 

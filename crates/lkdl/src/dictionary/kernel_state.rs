@@ -60,7 +60,7 @@ impl<'a, T: Real> KernelState<'a, T> {
             G: Mat::new(),
             codes: Codes::empty(m),
             sq_errors: Vec::new(),
-            candidates: Candidates { taken: Vec::new() },
+            candidates: Candidates::of_norms(&[]),
             replaced: vec![false; m],
             n_replaced: 0,
             K,
@@ -126,7 +126,7 @@ impl<'a, T: Real> KernelState<'a, T> {
         let alpha = columns_of(&self.alpha);
         let encoded = encode_products(self.G.as_ref(), alpha, &self.diag, sparsity);
         (self.codes, self.sq_errors) = (encoded.codes, encoded.sq_residuals);
-        self.candidates = Candidates { taken: self.diag.iter().map(|&v| v == 0.0).collect() };
+        self.candidates = Candidates::of_norms(&self.diag);
         self.replaced.fill(false);
         self.n_replaced = 0;
     }

@@ -40,21 +40,20 @@
 //! ```
 
 use super::clean::{Cleaning, clean, set_atom};
+use super::refit::refit;
 use super::{
     Candidates, InitialAtoms, Learned, Learner, Stop, alternating_bytes, check_problem,
     residuals_into, zero_samples,
 };
 use crate::error::LkdlError;
 use crate::linalg::{full_eigen, gram, product_into};
-use crate::matrix::{BLOCK, Columns, Contiguous, col, column_sq_norms, columns_of, frobenius_sq};
+use crate::matrix::{BLOCK, Columns, Contiguous, col, column_sq_norms, columns_of};
 use crate::monitor::Monitor;
 use crate::pursuit::{BatchOmp, Codes};
 use crate::random::{Stage, permutation, stream};
 use crate::real::Real;
-use crate::vector::{axpy_simd, dot_simd, dot_wide, norm_sq, normalize, scale};
+use crate::vector::{norm_sq, normalize};
 use faer::{Mat, MatRef};
-use num_traits::Float;
-use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 /// How one atom is refitted.
@@ -207,6 +206,8 @@ struct Sweep<'a, T: Real> {
     /// ‖e_i‖², but for the signals whose residual has changed since.
     sq_errors: Vec<f64>,
     stale: Vec<bool>,
+    /// All that may replace an atom, and those left of them in this iteration.
+    spares: Candidates,
     candidates: Candidates,
     replaced: Vec<bool>,
     n_replaced: usize,
@@ -214,15 +215,18 @@ struct Sweep<'a, T: Real> {
 
 impl<'a, T: Real> Sweep<'a, T> {
     fn new(X: Columns<'a, T>, D: Mat<T>) -> Self {
+        let sq_norms = column_sq_norms(X);
+        let spares = Candidates::of_norms(&sq_norms);
         Self {
-            sq_norm: frobenius_sq(X),
-            max_norm: column_sq_norms(X).into_iter().fold(0.0, f64::max).sqrt(),
+            sq_norm: sq_norms.iter().sum(),
+            max_norm: sq_norms.into_iter().fold(0.0, f64::max).sqrt(),
             G: None,
             codes: Codes::empty(D.ncols()),
             E: Mat::zeros(X.nrows(), X.ncols()),
             sq_errors: vec![0.0; X.ncols()],
             stale: vec![true; X.ncols()],
-            candidates: Candidates { taken: Vec::new() },
+            candidates: spares.clone(),
+            spares,
             replaced: Vec::new(),
             n_replaced: 0,
             X,
@@ -238,7 +242,7 @@ impl<'a, T: Real> Sweep<'a, T> {
         self.D = coder.into_atoms();
         residuals_into(&mut self.E, self.X, &self.D, &self.codes);
         self.stale.fill(true);
-        self.candidates = Candidates::new(self.X);
+        self.candidates = self.spares.clone();
         self.replaced = vec![false; self.D.ncols()];
         self.n_replaced = 0;
     }
@@ -267,13 +271,7 @@ impl<'a, T: Real> Sweep<'a, T> {
         let mut g: Vec<T> =
             users.iter().map(|&(_, position)| *self.codes.value_mut(position)).collect();
         let floor = T::VANISHED_ATOM * self.max_norm;
-        let alive = Arch::new().dispatch(RefitAtom {
-            E: &mut self.E,
-            atom: self.D.col_as_slice_mut(j),
-            users,
-            g: &mut g,
-            floor,
-        });
+        let alive = refit(&mut self.E, self.D.col_as_slice_mut(j), users, &mut g, floor);
         for (&(_, position), &value) in users.iter().zip(&g) {
             *self.codes.value_mut(position) = value;
         }
@@ -360,67 +358,6 @@ impl<'a, T: Real> Sweep<'a, T> {
     }
 }
 
-/// The approximate update of one atom, compiled for each instruction set: two passes over its
-/// users' residuals.
-struct RefitAtom<'a, T: Real> {
-    E: &'a mut Mat<T>,
-    atom: &'a mut [T],
-    users: &'a [(usize, usize)],
-    g: &'a mut [T],
-    floor: f64,
-}
-
-impl<T: Real> WithSimd for RefitAtom<'_, T> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> bool {
-        let Self { E, atom, users, g, floor } = self;
-        let sq_g = norm_sq(g);
-        let mut a = atom.to_vec();
-        scale(&mut a, T::of(sq_g));
-        for (&(i, _), &g) in users.iter().zip(g.iter()) {
-            axpy_simd(simd, &mut a, g, E.col_as_slice(i));
-        }
-        let norm = norm_sq(&a).sqrt();
-        if norm <= floor * sq_g.sqrt() {
-            for (&(i, _), g) in users.iter().zip(g.iter_mut()) {
-                axpy_simd(simd, E.col_as_slice_mut(i), *g, atom);
-                *g = T::of(0.0);
-            }
-            return false;
-        }
-        for v in &mut a {
-            *v = T::of(v.wide() / norm);
-        }
-        let along = T::of(dot_wide(&a, atom));
-        for (&(i, _), g) in users.iter().zip(g.iter_mut()) {
-            let e = E.col_as_slice_mut(i);
-            let fresh = Float::mul_add(along, *g, dot_simd(simd, e, &a));
-            add_two(simd, e, *g, atom, T::of(0.0) - fresh, &a);
-            *g = fresh;
-        }
-        atom.copy_from_slice(&a);
-        true
-    }
-}
-
-/// y += a·x + b·z in one pass.
-#[inline(always)]
-fn add_two<T: Real, S: Simd>(simd: S, y: &mut [T], a: T, x: &[T], b: T, z: &[T]) {
-    let ctx = &T::simd_ctx(simd);
-    let (a_lanes, b_lanes) = (T::simd_splat(ctx, &a), T::simd_splat(ctx, &b));
-    let (y_head, y_tail) = T::as_simd_mut::<S>(y);
-    let (x_head, x_tail) = T::as_simd::<S>(x);
-    let (z_head, z_tail) = T::as_simd::<S>(z);
-    for ((y, &x), &z) in y_head.iter_mut().zip(x_head).zip(z_head) {
-        *y = T::simd_mul_add(ctx, b_lanes, z, T::simd_mul_add(ctx, a_lanes, x, *y));
-    }
-    for ((y, &x), &z) in y_tail.iter_mut().zip(x_tail).zip(z_tail) {
-        *y = Float::mul_add(b, z, Float::mul_add(a, x, *y));
-    }
-}
-
 /// u_1 and σ_1 of M, through the eigen-decomposition of the smaller Gram matrix.
 fn leading_left_vector(M: MatRef<'_, f64>) -> Result<(Vec<f64>, f64), LkdlError> {
     let wide = M.ncols() > M.nrows();
@@ -442,6 +379,7 @@ fn leading_left_vector(M: MatRef<'_, f64>) -> Result<(Vec<f64>, f64), LkdlError>
 mod tests {
     use super::super::residuals;
     use super::*;
+    use crate::matrix::frobenius_sq;
     use crate::testing::{close, random_matrix, random_unit_columns, tolerance};
 
     const UPDATES: [AtomUpdate; 2] = [AtomUpdate::Approximate, AtomUpdate::Exact];

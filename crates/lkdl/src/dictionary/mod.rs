@@ -20,6 +20,7 @@ mod kernel_state;
 pub mod ksvd;
 pub mod online;
 pub mod optimal_directions;
+mod refit;
 mod regression;
 pub mod rls;
 mod statistics;
@@ -47,7 +48,7 @@ use crate::matrix::{
 use crate::monitor::{Monitor, Silent};
 use crate::pursuit::{BatchOmp, Codes, Encoded, Target, check_range};
 use crate::real::Real;
-use crate::vector::{axpy, norm_sq};
+use crate::vector::axpy;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
@@ -205,7 +206,7 @@ fn check_counts(
 
 /// Samples that no atom can represent and no dictionary is learned from.
 pub(crate) fn zero_samples<T: Real>(X: Columns<'_, T>) -> Option<Warning> {
-    let count = (0..X.ncols()).filter(|&i| norm_sq(col(X, i)) == 0.0).count();
+    let count = column_sq_norms(X).into_iter().filter(|&norm| norm == 0.0).count();
     (count > 0).then_some(Warning::ZeroSamples { count })
 }
 
@@ -234,7 +235,7 @@ fn residuals_into<T: Real>(E: &mut Mat<T>, X: Columns<'_, T>, D: &Mat<T>, codes:
 }
 
 /// Signals that may replace an atom, each at most once per iteration.
-#[cfg_attr(test, derive(Clone))]
+#[derive(Clone)]
 pub(crate) struct Candidates {
     taken: Vec<bool>,
 }
@@ -242,7 +243,12 @@ pub(crate) struct Candidates {
 impl Candidates {
     /// All non-zero signals.
     pub(crate) fn new<T: Real>(X: Columns<'_, T>) -> Self {
-        Self { taken: (0..X.ncols()).map(|i| norm_sq(col(X, i)) == 0.0).collect() }
+        Self::of_norms(&column_sq_norms(X))
+    }
+
+    /// All signals but those whose squared norm is 0.
+    pub(crate) fn of_norms(sq_norms: &[f64]) -> Self {
+        Self { taken: sq_norms.iter().map(|&norm| norm == 0.0).collect() }
     }
 
     /// Takes the signal with the largest error (lowest index on ties); `None` if none is left.

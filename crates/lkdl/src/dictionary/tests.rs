@@ -5,6 +5,7 @@ use crate::matrix::frobenius_sq;
 use crate::testing::{
     bits, close, random_matrix, random_unit_columns, same_for_any_thread_count, tolerance,
 };
+use crate::vector::norm_sq;
 use proptest::prelude::*;
 use rand::RngExt;
 

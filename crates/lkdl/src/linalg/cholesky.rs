@@ -3,6 +3,7 @@
 use crate::error::LkdlError;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{self, LltRegularization};
+use faer::linalg::cholesky::llt_pivoting;
 use faer::linalg::triangular_solve::{
     solve_lower_triangular_in_place, solve_upper_triangular_in_place,
 };
@@ -41,6 +42,33 @@ impl Cholesky {
         Some(Self { lower })
     }
 
+    /// Factors the part of a positive semi-definite matrix whose pivots, each the largest that is left,
+    /// exceed `floor`: its rows and columns, in the order of the pivots, and their factor; `None`
+    /// if a diagonal entry is negative or no number.
+    pub(crate) fn pivoted(A: MatRef<'_, f64>, floor: f64) -> Option<(Vec<usize>, Self)> {
+        let n = A.nrows();
+        let mut lower = A.to_owned();
+        let (mut order, mut inverse) = (vec![0usize; n], vec![0usize; n]);
+        let scratch = llt_pivoting::factor::cholesky_in_place_scratch::<usize, f64>(
+            n,
+            Par::Seq,
+            Default::default(),
+        );
+        let done = llt_pivoting::factor::cholesky_in_place(
+            lower.as_mut(),
+            &mut order,
+            &mut inverse,
+            Par::Seq,
+            MemStack::new(&mut MemBuffer::new(scratch)),
+            Default::default(),
+        );
+        let (info, _) = done.ok()?;
+        let rank = (0..info.rank).take_while(|&j| lower[(j, j)].powi(2) > floor).count();
+        order.truncate(rank);
+        let lower = Mat::from_fn(rank, rank, |i, j| if i >= j { lower[(i, j)] } else { 0.0 });
+        Some((order, Self { lower }))
+    }
+
     /// B ← L⁻¹B.
     pub(crate) fn solve_lower(&self, B: MatMut<'_, f64>) {
         solve_lower_triangular_in_place(self.lower.as_ref(), B, Par::Seq);
@@ -49,6 +77,13 @@ impl Cholesky {
     /// B ← L⁻ᵀB.
     pub(crate) fn solve_lower_transpose(&self, B: MatMut<'_, f64>) {
         solve_upper_triangular_in_place(self.lower.transpose(), B, Par::Seq);
+    }
+
+    /// L⁻ᵀ.
+    pub(crate) fn inverse_transpose(&self) -> Mat<f64> {
+        let mut inverse = Mat::identity(self.lower.nrows(), self.lower.nrows());
+        self.solve_lower_transpose(inverse.as_mut());
+        inverse
     }
 
     /// B ← A⁻¹B.
@@ -92,6 +127,23 @@ mod tests {
         let mut B = A.clone();
         factor.solve(B.as_mut());
         close(B.as_ref(), Mat::<f64>::identity(12, 12).as_ref(), 1e-10);
+    }
+
+    #[test]
+    fn pivots_leave_out_what_depends_on_others() {
+        let X = random_matrix::<f64>(5, 9, 3);
+        let A = gram(X.as_ref());
+        let (order, factor) = Cholesky::pivoted(A.as_ref(), 1e-10).unwrap();
+        assert_eq!(order.len(), 5);
+        let part = Mat::from_fn(5, 5, |i, j| A[(order[i], order[j])]);
+        close((&factor.lower * factor.lower.transpose()).as_ref(), part.as_ref(), 1e-13);
+        for j in 1..5 {
+            assert!(factor.lower[(j, j)] <= factor.lower[(j - 1, j - 1)]);
+        }
+        let (few, _) = Cholesky::pivoted(A.as_ref(), factor.lower[(2, 2)].powi(2)).unwrap();
+        assert_eq!(few, order[..2]);
+        let nothing = Cholesky::pivoted(Mat::zeros(3, 3).as_ref(), 0.0);
+        assert!(nothing.is_none_or(|(which, _)| which.is_empty()));
     }
 
     #[test]

@@ -32,7 +32,7 @@
 //! ```
 
 use super::plan::nystroem_stages;
-use super::projection::{cross_sums, mean_virtual_sample, project, tile_width};
+use super::projection::{Projection, cross_sums, mean_virtual_sample, project_into, tile_width};
 use super::spectrum::{Indefinite, cut, threshold};
 use crate::error::{LkdlError, Warning};
 use crate::kernel::{Kernel, Panel};
@@ -41,8 +41,8 @@ use crate::matrix::{Columns, Contiguous, check_samples, check_size, col, columns
 use crate::memory::MemoryPlan;
 use crate::real::Real;
 use crate::sampling::{LandmarkCount, LandmarkParams, Landmarks, Sampler};
-use crate::vector::{norm_sq, zip_in_place};
-use faer::{Mat, MatRef};
+use crate::vector::norm_sq;
+use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 use std::borrow::Cow;
 
@@ -119,7 +119,7 @@ impl Default for NystroemParams {
 pub struct NystroemMap<T: Real> {
     panel: Panel<T>,
     /// P, c×k.
-    projection: Mat<T>,
+    projection: Projection<T>,
     /// The mean virtual sample, subtracted if the map is centred; empty otherwise.
     mean: Vec<T>,
     eigenvalues: Vec<f64>,
@@ -182,7 +182,7 @@ impl NystroemParams {
         let mut map = self.factor(panel, &Samples { kernel: &self.kernel, X })?;
         map.warnings.splice(0..0, landmarks.warnings.iter().cloned());
         if self.centered {
-            let F = project(&map.panel, map.projection.as_ref(), X, map.tile_width)?;
+            let F = map.transform(samples)?;
             map.mean = mean_virtual_sample(columns_of(&F)).into_iter().map(T::of).collect();
         }
         Ok(map)
@@ -197,18 +197,15 @@ impl NystroemParams {
         let (rank, reduced) = self.rank_for(c)?;
         let W = panel.gram()?;
         let (P, eigenvalues, mut warnings) = match (self.variant, self.rank) {
-            (Variant::Cholesky, _) => match cholesky(W.as_ref(), T::EPS) {
-                Some(chol) => {
-                    // f = L⁻¹κ, so Pᵀ = L⁻¹.
-                    let mut P = Mat::<f64>::identity(c, c);
-                    chol.solve_lower_transpose(P.as_mut());
-                    (P, Vec::new(), Vec::new())
-                }
-                None => {
+            (Variant::Cholesky, _) => {
+                let semidefinite = panel.kernel().is_positive_semidefinite();
+                if let Some((P, warnings)) = triangular(W.as_ref(), T::EPS, semidefinite) {
+                    (P, Vec::new(), warnings)
+                } else {
                     let all = self.spectrum::<T>(&panel, W.as_ref(), c)?;
                     (whiten(&all.values, &all.vectors), Vec::new(), all.warnings)
                 }
-            },
+            }
             (Variant::Standard, Rank::Standard | Rank::Exact(_)) => {
                 let kept = self.spectrum::<T>(&panel, W.as_ref(), rank)?;
                 (whiten(&kept.values, &kept.vectors), kept.values, kept.warnings)
@@ -220,7 +217,7 @@ impl NystroemParams {
         if !warnings.iter().any(|w| matches!(w, Warning::RankReduced { .. })) {
             warnings.extend(reduced);
         }
-        let projection = convert::<f64, T>(P.as_ref());
+        let projection = Projection::new(convert::<f64, T>(P.as_ref()));
         let tile_width = tile_width::<T>(c, self.memory);
         Ok(NystroemMap { panel, projection, mean: Vec::new(), eigenvalues, tile_width, warnings })
     }
@@ -334,12 +331,34 @@ impl<T: Real> DataSums<T> for Samples<'_, T> {
     }
 }
 
-/// L of W = LLᵀ; `None` if a pivot is no larger than the rounding of W's values. Its row of L⁻¹
-/// would stretch that rounding into features, and a diagonal shift that hides it would cost the
-/// small eigenvalues that carry information.
-fn cholesky(W: MatRef<'_, f64>, kernel_eps: f64) -> Option<Cholesky> {
+/// P with Pᵀ = L⁻¹ of W = LLᵀ, so that f = L⁻¹κ. Every pivot must exceed the rounding of W's values:
+/// its row of L⁻¹ would stretch that rounding into features, and a diagonal shift that hides it would
+/// cost the small eigenvalues that carry information. Where one does not, landmarks are taken in the
+/// order of the largest pivots until none does; the others add nothing beyond the rounding. `None` if
+/// W may have negative eigenvalues, or is zero.
+fn triangular(
+    W: MatRef<'_, f64>,
+    kernel_eps: f64,
+    semidefinite: bool,
+) -> Option<(Mat<f64>, Vec<Warning>)> {
+    let c = W.nrows();
     let floor = threshold(W, kernel_eps, 0.0);
-    Cholesky::new(W).filter(|chol| (0..W.nrows()).all(|i| chol.lower[(i, i)].powi(2) > floor))
+    let all = Cholesky::new(W);
+    if let Some(all) = all.filter(|all| (0..c).all(|i| all.lower[(i, i)].powi(2) > floor)) {
+        return Some((all.inverse_transpose(), Vec::new()));
+    }
+    if !semidefinite {
+        return None;
+    }
+    // The largest eigenvalue of c×c rounding noise grows with √c, a diagonal entry of it does not.
+    let (which, chol) = Cholesky::pivoted(W, floor / (c as f64).sqrt())?;
+    let inverse = chol.inverse_transpose();
+    let mut P = Mat::zeros(c, which.len());
+    for (row, &landmark) in which.iter().enumerate() {
+        P.row_mut(landmark).copy_from(inverse.row(row));
+    }
+    let reduced = Warning::RankReduced { wanted: c, got: which.len() };
+    (!which.is_empty()).then_some((P, vec![reduced]))
 }
 
 /// VΣ^{-1/2}.
@@ -378,7 +397,7 @@ impl<T: Real> NystroemMap<T> {
         Ok(Self {
             tile_width: tile_width::<T>(panel.len(), None),
             panel,
-            projection: P.to_owned(),
+            projection: Projection::new(P.to_owned()),
             mean: mean.to_vec(),
             eigenvalues: eigenvalues.to_vec(),
             warnings: Vec::new(),
@@ -388,7 +407,7 @@ impl<T: Real> NystroemMap<T> {
     /// Centres the map, given Σκ(X_R, x) over the N samples: their mean virtual sample is Pᵀ of it.
     pub(super) fn set_mean(&mut self, kernel_sum: &[f64], n_samples: usize) {
         let mean = |j: usize| {
-            let terms = self.projection.col_as_slice(j).iter().zip(kernel_sum);
+            let terms = self.projection.matrix().col_as_slice(j).iter().zip(kernel_sum);
             T::of(terms.map(|(p, sum)| p.wide() * sum).sum::<f64>() / n_samples as f64)
         };
         self.mean = (0..self.rank()).map(mean).collect();
@@ -396,15 +415,28 @@ impl<T: Real> NystroemMap<T> {
 
     /// Virtual samples of any samples, one per column: f = Pᵀκ(X_R, x), LKDL Eq. (24).
     pub fn transform(&self, samples: MatRef<'_, T>) -> Result<Mat<T>, LkdlError> {
+        let mut F = Mat::zeros(self.rank(), samples.ncols());
+        self.transform_into(samples, F.as_mut())?;
+        Ok(F)
+    }
+
+    /// [`NystroemMap::transform`] into memory of the caller, k×N.
+    pub fn transform_into(
+        &self,
+        samples: MatRef<'_, T>,
+        mut F: MatMut<'_, T>,
+    ) -> Result<(), LkdlError> {
         check_samples(samples, "samples")?;
+        check_size("virtual samples' rank", F.nrows(), self.rank())?;
+        check_size("virtual samples' count", F.ncols(), samples.ncols())?;
         let X = Contiguous::new(samples);
-        let mut F = project(&self.panel, self.projection.as_ref(), X.columns(), self.tile_width)?;
+        project_into(F.as_mut(), &self.panel, &self.projection, X.columns(), self.tile_width)?;
         if !self.mean.is_empty() {
-            for i in 0..F.ncols() {
-                zip_in_place(F.col_as_slice_mut(i), &self.mean, |f, mean| f - mean);
+            for f in F.col_iter_mut() {
+                f.iter_mut().zip(&self.mean).for_each(|(f, &mean)| *f = *f - mean);
             }
         }
-        Ok(F)
+        Ok(())
     }
 
     /// Residual energy e⊥(x) = κ(x,x) − ‖f‖² ≥ 0 of every sample: how much of it the landmarks
@@ -461,7 +493,7 @@ impl<T: Real> NystroemMap<T> {
 
     /// Dimension of the virtual samples, k.
     pub fn rank(&self) -> usize {
-        self.projection.ncols()
+        self.projection.matrix().ncols()
     }
 
     /// The landmarks.
@@ -471,7 +503,7 @@ impl<T: Real> NystroemMap<T> {
 
     /// P, c×k.
     pub fn projection(&self) -> MatRef<'_, T> {
-        self.projection.as_ref()
+        self.projection.matrix().as_ref()
     }
 
     /// The mean virtual sample that is subtracted; empty if the map is not centred.

@@ -7,8 +7,9 @@ use crate::linalg::{convert, product_into};
 use crate::matrix::{Columns, map_blocks_with, subcols};
 use crate::real::Real;
 use crate::vector;
-use faer::{Accum, Mat, MatRef, Par};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Bytes a tile should take: wide enough that packing the landmarks is paid for by arithmetic,
 /// small enough to stay in the outer caches between the two products.
@@ -35,15 +36,63 @@ pub(crate) fn tile_width<T: Real>(n_landmarks: usize, memory: Option<u64>) -> us
     usual.min(usize::try_from(affordable).unwrap_or(usize::MAX).max(SCANT_TILE))
 }
 
+/// P, c×k, by groups of columns with no more rows than hold values: of a triangular P, which the
+/// Cholesky variant makes, the products need little more than half.
+#[derive(Debug, Clone)]
+pub(super) struct Projection<T: Real> {
+    P: Mat<T>,
+    /// Columns, and the rows from the first to the last that is not zero in all of them.
+    groups: Vec<(Range<usize>, usize)>,
+}
+
+impl<T: Real> Projection<T> {
+    /// Columns of a group: enough to pay for packing the tile again.
+    const GROUP: usize = 256;
+
+    pub(super) fn new(P: Mat<T>) -> Self {
+        let height = |columns: &Range<usize>| {
+            let tall = columns.clone().map(|j| P.col_as_slice(j)).map(|column| {
+                column.iter().rposition(|v| v.wide() != 0.0).map_or(0, |last| last + 1)
+            });
+            tall.max().unwrap_or(0)
+        };
+        let mut groups: Vec<(Range<usize>, usize)> = Vec::new();
+        for start in (0..P.ncols()).step_by(Self::GROUP) {
+            let columns = start..(start + Self::GROUP).min(P.ncols());
+            let height = height(&columns);
+            match groups.last_mut() {
+                Some((last, same)) if *same == height => last.end = columns.end,
+                _ => groups.push((columns, height)),
+            }
+        }
+        Self { P, groups }
+    }
+
+    /// P.
+    pub(super) fn matrix(&self) -> &Mat<T> {
+        &self.P
+    }
+
+    /// out = Pᵀ·tile, sequential.
+    fn apply(&self, mut out: MatMut<'_, T>, tile: MatRef<'_, T>) {
+        for (columns, height) in &self.groups {
+            let (first, width) = (columns.start, columns.len());
+            let P = self.P.subcols(first, width).subrows(0, *height);
+            let rows = out.as_mut().subrows_mut(first, width);
+            product_into(rows, P.transpose(), tile.subrows(0, *height));
+        }
+    }
+}
+
 /// F = PᵀCᵀ: LKDL Eqs. (23), (24).
-pub(super) fn project<T: Real>(
+pub(super) fn project_into<T: Real>(
+    F: MatMut<'_, T>,
     panel: &Panel<T>,
-    P: MatRef<'_, T>,
+    P: &Projection<T>,
     X: Columns<'_, T>,
     width: usize,
-) -> Result<Mat<T>, LkdlError> {
-    let mut F = Mat::<T>::zeros(P.ncols(), X.ncols());
-    let blocks: Vec<_> = F.as_mut().par_col_chunks_mut(width).enumerate().collect();
+) -> Result<(), LkdlError> {
+    let blocks: Vec<_> = F.par_col_chunks_mut(width).enumerate().collect();
     blocks.into_par_iter().try_for_each_init(
         || (Mat::<T>::zeros(panel.len(), width), Vec::new()),
         |(tile, scratch), (t, mut out)| {
@@ -51,11 +100,10 @@ pub(super) fn project<T: Real>(
             let block = subcols(X, t * width..t * width + n);
             panel.kernel().check_domain(block.as_dyn_stride(), t * width)?;
             panel.tile(block, tile.as_mut().subcols_mut(0, n), scratch)?;
-            product_into(out.as_mut(), P.transpose(), tile.subcols(0, n));
+            P.apply(out.as_mut(), tile.subcols(0, n));
             finite_or_overflow(panel, out.as_ref())
         },
-    )?;
-    Ok(F)
+    )
 }
 
 /// A kernel value that overflowed shows in the virtual samples; it must not leave as NaN.
@@ -133,4 +181,26 @@ pub(super) fn mean_virtual_sample<T: Real>(F: Columns<'_, T>) -> Vec<f64> {
         }
     }
     mean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{close, random_matrix};
+
+    #[test]
+    fn groups_of_columns_leave_out_zeros_only() {
+        let c = 3 * Projection::<f64>::GROUP / 2 + 7;
+        let tile = random_matrix::<f64>(c, 5, 1);
+        let full = random_matrix::<f64>(c, c, 2);
+        let triangular = Mat::from_fn(c, c, |i, j| if i <= j { full[(i, j)] } else { 0.0 });
+        for (P, n_groups) in [(full, 1), (triangular, 2), (Mat::zeros(c, 300), 1)] {
+            let expected = P.transpose() * &tile;
+            let mut out = random_matrix::<f64>(P.ncols(), 5, 3);
+            let P = Projection::new(P);
+            P.apply(out.as_mut(), tile.as_ref());
+            assert_eq!(P.groups.len(), n_groups);
+            close(out.as_ref(), expected.as_ref(), 1e-12);
+        }
+    }
 }
