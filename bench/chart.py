@@ -21,15 +21,16 @@ def draw(results: list[Result], path: Path) -> None:
         axes = figure.add_subplot()
         for row, (result, peer) in enumerate(bars):
             bar, times = bar_of(result.race, result.case, result.precision), result.times(peer)
+            has_aim = peer == bar.peer and bar.times != 1
             axes.barh(row, times - 1, left=1, height=0.7, color=AHEAD if times >= 1 else BEHIND)
             axes.annotate(
                 f"{times:.3g}×",
-                (max(times, 1), row),
+                (max(times, 1, bar.times if has_aim else 1), row),
                 (4, 0),
                 textcoords="offset points",
                 va="center",
             )
-            if peer == bar.peer and bar.times != 1:
+            if has_aim:
                 axes.plot([bar.times] * 2, [row - 0.42, row + 0.42], color=AIM, linewidth=1.5)
         axes.set_yticks(range(len(bars)), [label(result, peer) for result, peer in bars])
         axes.invert_yaxis()

@@ -27,20 +27,23 @@ def two_contestants(agree=lambda results: None) -> Case:
         ],
         judge=lambda result: {"error": float(result[1])},
         agree=agree,
-        repeats=3,
+        repeats=race.IN_A_ROW + 1,
     )
 
 
-def test_contestants_take_turns_and_get_the_seed_of_the_repeat():
+def test_contestants_take_turns_in_rows_and_get_the_seed_of_the_repeat():
     measured = [record for record in race.run(two_contestants()) if record.measure == "error"]
     order = [(record.repeat, record.contestant, record.value) for record in measured]
-    assert order == [(0, OURS, 0), (0, "dictlearn", 0), (1, OURS, 1), (2, OURS, 2)]
+    ours = [(repeat, OURS, repeat) for repeat in range(race.IN_A_ROW + 1)]
+    assert order == [*ours[:-1], (0, "dictlearn", 0), ours[-1]]
 
 
-def test_the_slow_are_not_warmed_up_and_the_others_are():
+def test_every_row_is_warmed_up():
     seen = {}
     list(race.run(two_contestants(seen.update)))
-    assert seen[OURS] == (OURS, 2, 4) and seen["dictlearn"] == ("dictlearn", 0, 2)
+    row = race.IN_A_ROW + 1
+    assert seen["dictlearn"] == ("dictlearn", 0, row + 1)
+    assert seen[OURS] == (OURS, race.IN_A_ROW, row + 3)
 
 
 def test_a_disagreement_ends_the_case():
