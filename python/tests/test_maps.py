@@ -16,7 +16,7 @@ KERNELS = [
 
 
 @pytest.mark.parametrize("parameters", KERNELS, ids=str)
-@pytest.mark.parametrize("map", ["standard", "cholesky", "optimal"])
+@pytest.mark.parametrize("map", ["auto", "standard", "cholesky", "optimal"])
 def test_landmarks_keep_their_kernel_values(parameters, map, few):
     X, _ = few
     fitted = lkdl.Nystroem(n_components=40, sampler="uniform", map=map, **parameters).fit(X)
@@ -27,6 +27,39 @@ def test_landmarks_keep_their_kernel_values(parameters, map, few):
     np.testing.assert_allclose(F @ F.T, expected, rtol=1e-6, atol=1e-8 * np.abs(expected).max())
     by_hand = lkdl.kernel(X, fitted.components_, **parameters) @ fitted.normalization_.T
     np.testing.assert_allclose(fitted.transform(X), by_hand, rtol=1e-6, atol=1e-8)
+
+
+def inner_products(X, **parameters):
+    F = lkdl.Nystroem(**parameters).fit(X).transform(X).astype("float64")
+    return F @ F.T
+
+
+def test_all_factors_of_all_landmarks_stand_for_the_same_kernel():
+    X = np.random.default_rng(0).normal(size=(900, 4))
+    X[1::2] = X[::2]  # landmarks that depend on each other
+    usual = {"gamma": 0.2, "n_components": 300, "sampler": np.arange(300)}
+    exact = inner_products(X, map="standard", **usual)
+    for map in ("auto", "cholesky", "optimal"):
+        np.testing.assert_allclose(inner_products(X, map=map, **usual), exact, atol=1e-8)
+    # values are rounded to 6e-8 and stretched by the smallest pivot that is kept
+    single = inner_products(X.astype("float32"), map="auto", **usual)
+    np.testing.assert_allclose(single, exact, atol=1e-3)
+
+
+def test_a_smaller_rank_is_cut_from_the_eigenpairs(few):
+    X, _ = few
+    cut = lkdl.Nystroem(n_components=40, rank=20).fit(X)
+    standard = lkdl.Nystroem(n_components=40, rank=20, map="standard").fit(X)
+    np.testing.assert_array_equal(cut.transform(X), standard.transform(X))
+    assert len(cut.eigenvalues_) == 20
+    assert len(lkdl.Nystroem(n_components=40).fit(X).eigenvalues_) == 0
+
+
+def test_the_error_is_that_of_evenly_spaced_samples():
+    X = np.random.default_rng(1).normal(size=(2500, 3))
+    fitted = lkdl.Nystroem(gamma=0.5, n_components=30).fit(X)
+    assert fitted.approximation_error_ == pytest.approx(fitted.residual_energy(X[::3]).mean())
+    assert fitted.approximation_error_ == pytest.approx(fitted.residual_energy(X).mean(), rel=0.2)
 
 
 def test_all_samples_as_landmarks_give_the_whole_kernel(few):
