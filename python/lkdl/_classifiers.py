@@ -365,6 +365,7 @@ class _SharedDictionary(_Classifier):
     n_atoms: int | str = "auto"
     sparsity: int | str = "auto"
     max_iter: int | None = None
+    decision_sparsity: int | None = None
     sqrt_beta: float | None = None
     compat: bool = False
 
@@ -388,6 +389,9 @@ class LCKSVDClassifier(_SharedDictionary):
         Atoms that may represent a sample: 30, or fewer without a map: one for every ten features.
     max_iter : int, default=None
         Iterations at most, 50 by default.
+    decision_sparsity : int, default=None
+        Atoms of the codes that decide, where they differ from `sparsity`, which the dictionary is
+        learned with.
     sqrt_alpha, sqrt_beta : float, default=None
         Square roots of the weights of label consistency and of the linear classifier: 0.033 and
         0.011, for samples of unit norm.
@@ -411,7 +415,7 @@ class DKSVDClassifier(_SharedDictionary):
 
     Parameters
     ----------
-    n_atoms, sparsity, max_iter, sqrt_beta, compat
+    n_atoms, sparsity, max_iter, decision_sparsity, sqrt_beta, compat
         As in :class:`LCKSVDClassifier`.
     """
 

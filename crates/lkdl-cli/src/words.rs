@@ -4,7 +4,7 @@
 use lkdl::LkdlError;
 
 /// Names under which the library speaks of what a flag sets.
-const FLAGS: [(&str, &str); 23] = [
+const FLAGS: [(&str, &str); 24] = [
     ("n_landmarks", "--landmarks"),
     ("n_landmarks share", "--landmarks"),
     ("max landmarks", "--landmarks"),
@@ -23,6 +23,7 @@ const FLAGS: [(&str, &str); 23] = [
     ("n_folds", "--folds"),
     ("sqrt_alpha", "--sqrt-alpha"),
     ("sqrt_beta", "--sqrt-beta"),
+    ("decision_sparsity", "--decision-sparsity"),
     ("l1_weight", "--lambda1"),
     ("rule's l1_weight", "--lambda1"),
     ("scatter_weight", "--lambda2"),

@@ -93,6 +93,7 @@ fn flags_of_other_methods_are_refused_by_name() {
     refused(&["--method", "fddl", "--sparsity", "9"], ["--sparsity", "--method fddl"]);
     refused(&["--method", "d-ksvd", "--sqrt-alpha", "1"], ["--sqrt-alpha", "lc-ksvd2"]);
     refused(&["--method", "ksvd", "--lambda1", "1"], ["--lambda1", "fddl"]);
+    refused(&["--decision-sparsity", "5"], ["--decision-sparsity", "lc-ksvd1"]);
     refused(&["--compat"], ["--compat", "--method ksvd"]);
     refused(&["--lasso", "0.1"], ["--lasso", "src"]);
     assert!(!std::path::Path::new(&model).exists());
@@ -104,6 +105,7 @@ fn bad_weights_and_counts_are_named() {
     let model = folder.path("m.safetensors");
     for (words, part) in [
         (&["--method", "lc-ksvd2", "--sqrt-alpha=-1"][..], "--sqrt-alpha is -1"),
+        (&["--method", "lc-ksvd1", "--decision-sparsity", "0"], "--decision-sparsity is 0"),
         (&["--method", "src", "--lasso", "1.5"], "--lasso is 1.5"),
         (&["--method", "fddl", "--lambda1=-1", "--atoms", "3"], "--lambda1 is -1"),
         (&["--method", "kernel-src", "--memory", "1MB"], "memory"),
@@ -113,6 +115,24 @@ fn bad_weights_and_counts_are_named() {
         assert_ne!(run.code, 0, "{words:?}");
         assert!(run.stderr.starts_with("error: ") && run.stderr.contains(part), "{}", run.stderr);
     }
+}
+
+#[test]
+fn codes_that_decide_may_have_other_counts_than_those_learned_with() {
+    let folder = Scratch::new("methods-decision");
+    let model = |name: &str| folder.path(&format!("{name}.safetensors"));
+    let labels = |name: &str, more: &[&str]| {
+        let path = model(name);
+        let words = ["fit", "digits", "-o", &path, "--method", "lc-ksvd1", "--map", "none"];
+        let quick = ["--atoms", "5", "--iters", "2", "--sparsity", "5"];
+        let run = lkdl(&[&words[..], &quick, more].concat());
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        lkdl(&["predict", &path, "digits"]).stdout
+    };
+    let usual = labels("usual", &[]);
+    assert!(usual.lines().count() > 1000, "{usual}");
+    assert_eq!(labels("same", &["--decision-sparsity", "5"]), usual);
+    assert_ne!(labels("other", &["--decision-sparsity", "12"]), usual);
 }
 
 #[test]

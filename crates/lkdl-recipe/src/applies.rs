@@ -65,7 +65,7 @@ impl Method {
 }
 
 /// Options that are not for everything.
-const RULES: [(&str, For); 24] = [
+const RULES: [(&str, For); 25] = [
     ("exact-update", For::Methods(&[Method::Ksvd, Method::KernelKsvd])),
     ("atoms", For::Methods(&LEARNERS)),
     ("iters", For::Methods(&LEARNERS)),
@@ -74,6 +74,7 @@ const RULES: [(&str, For); 24] = [
     ("sparsity", For::Methods(&SPARSE)),
     ("sqrt-alpha", For::Methods(&[Method::LcKsvd1, Method::LcKsvd2])),
     ("sqrt-beta", For::Methods(&[Method::LcKsvd2, Method::DKsvd])),
+    ("decision-sparsity", For::Methods(&[Method::LcKsvd1, Method::LcKsvd2, Method::DKsvd])),
     ("lambda1", FDDL),
     ("lambda2", FDDL),
     ("rule", FDDL),

@@ -86,6 +86,7 @@ impl OwnWishes {
             sqrt_alpha: self.sqrt_alpha.unwrap_or(usual.sqrt_alpha),
             sqrt_beta: self.sqrt_beta.unwrap_or(usual.sqrt_beta),
             max_iters: common.iters.unwrap_or(usual.max_iters),
+            decision_sparsity: self.decision_sparsity,
             compat: self.compat,
             seed: common.seed,
             ..usual

@@ -76,6 +76,9 @@ pub struct OwnWishes {
     pub sqrt_alpha: Option<f64>,
     /// Weight of the linear classifier, its square root (LC-KSVD2, D-KSVD).
     pub sqrt_beta: Option<f64>,
+    /// Atoms of the codes that are decided by, where they differ from those learned with (LC-KSVD,
+    /// D-KSVD).
+    pub decision_sparsity: Option<usize>,
     /// Weight of the codes' ℓ1 norm (FDDL).
     pub lambda1: Option<f64>,
     /// Weight of the codes' scatters (FDDL).
@@ -153,6 +156,7 @@ impl Wishes {
             "indefinite" => kernel.indefinite = Some(indefinite(text)?),
             "sqrt-alpha" => own.sqrt_alpha = Some(number(text)?),
             "sqrt-beta" => own.sqrt_beta = Some(number(text)?),
+            "decision-sparsity" => own.decision_sparsity = Some(count(text)?),
             "lambda1" => own.lambda1 = Some(number(text)?),
             "lambda2" => own.lambda2 = Some(number(text)?),
             "rule" => own.rule = Some(text.parse()?),
@@ -209,10 +213,11 @@ impl KernelWishes {
 
 impl OwnWishes {
     /// Options, and whether they were given.
-    fn given(&self) -> [(&'static str, bool); 7] {
+    fn given(&self) -> [(&'static str, bool); 8] {
         [
             ("sqrt-alpha", self.sqrt_alpha.is_some()),
             ("sqrt-beta", self.sqrt_beta.is_some()),
+            ("decision-sparsity", self.decision_sparsity.is_some()),
             ("lambda1", self.lambda1.is_some()),
             ("lambda2", self.lambda2.is_some()),
             ("rule", self.rule.is_some()),

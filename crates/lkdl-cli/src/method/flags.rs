@@ -119,6 +119,10 @@ pub struct OwnFlags {
     /// 0.011, for unit samples]
     #[arg(long, value_name = "X")]
     pub sqrt_beta: Option<f64>,
+    /// Atoms of a code to decide by, where they differ from --sparsity, which the dictionary is learned
+    /// with (lc-ksvd1, lc-ksvd2, d-ksvd)
+    #[arg(long, value_name = "Q")]
+    pub decision_sparsity: Option<usize>,
     /// Weight of the codes' l1 norm (fddl, fddl-simplified) [default: 0.1]
     #[arg(long, value_name = "X")]
     pub lambda1: Option<f64>,
@@ -183,6 +187,7 @@ impl From<&OwnFlags> for OwnWishes {
         Self {
             sqrt_alpha: flags.sqrt_alpha,
             sqrt_beta: flags.sqrt_beta,
+            decision_sparsity: flags.decision_sparsity,
             lambda1: flags.lambda1,
             lambda2: flags.lambda2,
             rule: flags.rule,

@@ -1,8 +1,31 @@
 //! Batch-OMP: orthogonal matching pursuit of many signals over one dictionary, LKDL Eq. (1).
 //!
 //! Signals are taken in blocks: α = DᵀX_block by one product, then the pursuit of each column
-//! while it is in cache (see `greedy.rs`). Cost 2kmN + m²k + Nm(q²−1) flops.
-//! Rubinstein, Zibulevsky & Elad 2008.
+//! while it is in cache (see `greedy.rs`). Rubinstein, Zibulevsky & Elad 2008.
+//!
+//! ```math
+//! \min_\gamma\|x-D\gamma\|_2\quad\text{s.t.}\quad\|\gamma\|_0\le q
+//! ```
+//!
+//! **When to use it.** Whenever many signals are coded over one dictionary of up to some thousand
+//! atoms: the Gram matrix is paid for once. For more atoms than that, or few signals, see
+//! [`omp`](super::omp).
+//!
+//! **Cost** 2kmN + m²k + Nm(q²−1) flops; memory the m×m Gram matrix.
+//!
+//! ```
+//! use faer::mat;
+//! use lkdl::pursuit::{BatchOmp, Target};
+//!
+//! let atoms = mat![[1.0, 0.0, 0.6], [0.0, 1.0, 0.8]];
+//! let samples = mat![[3.0, 1.2], [0.1, 1.6]];
+//! let encoded = BatchOmp::new(atoms.as_ref())?.encode(samples.as_ref(), Target::Sparsity(1))?;
+//! assert_eq!(encoded.codes.signal(0), (&[0][..], &[3.0][..]));
+//! let (atom, value) = encoded.codes.signal(1);
+//! assert_eq!(atom, [2]);
+//! assert!((value[0] - 2.0f64).abs() < 1e-12);
+//! # Ok::<(), lkdl::LkdlError>(())
+//! ```
 
 use super::codes::{CodeBlock, Encoded};
 use super::entry::{bad_value, check_range, check_shapes};

@@ -7,9 +7,28 @@
 //! The chosen atoms are factored as D_S = UR, with orthonormal U built one column per step, so
 //! r = x − UUᵀx at every step and the code is Rγ_S = z, solved once at the end.
 //!
-//! D is k×m. Cost per step and signal: 2km for Dᵀr plus 8kt for the new direction; no m×m matrix.
-//! For large m with few signals (m > ~4,000, or N < m); else Batch-OMP is cheaper. Signals go in
-//! lockstep, `LOCKSTEP` at a time, so that Dᵀr of all of them is one product and D is read once.
+//! Signals go in lockstep, `LOCKSTEP` at a time, so that Dᵀr of all of them is one product and D is read
+//! once.
+//!
+//! **When to use it.** For thousands of atoms (m > ~4,000), or fewer signals than atoms; else
+//! [Batch-OMP](super::batch_omp) is cheaper. Both give the same codes.
+//!
+//! **Cost** per step and signal, D k×m: 2km for Dᵀr plus 8kt for the new direction; no m×m matrix.
+//!
+//! ```
+//! use faer::{Mat, mat};
+//! use lkdl::pursuit::{OmpParams, Target};
+//!
+//! // 5,000 atoms of the plane, one signal.
+//! let atoms = Mat::from_fn(2, 5000, |t, j| {
+//!     let angle = std::f64::consts::PI * j as f64 / 5000.0;
+//!     if t == 0 { angle.cos() } else { angle.sin() }
+//! });
+//! let params = OmpParams { target: Target::Sparsity(1) };
+//! let encoded = params.encode(atoms.as_ref(), mat![[0.0], [2.0]].as_ref())?;
+//! assert_eq!(encoded.codes.signal(0).0, [2500]);
+//! # Ok::<(), lkdl::LkdlError>(())
+//! ```
 
 use super::codes::{CodeBlock, Encoded};
 use super::entry::{Norms, best_atom, check_problem, encode_blocks};
