@@ -85,6 +85,7 @@ fn method_settings(wishes: &Wishes, chosen: &Resolved<'_>, put: &mut impl FnMut(
         ("sparsity", own.lasso.is_none().then_some(sparsity)),
         ("learning-sparsity", Some(learning)),
         ("iters", wishes.iters),
+        ("batch", wishes.batch),
     ];
     for (flag, value) in counts {
         if let Some(value) = value.filter(|_| wishes.method.takes(flag)) {
