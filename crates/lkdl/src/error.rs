@@ -149,6 +149,12 @@ pub enum LkdlError {
         /// What is different.
         change: String,
     },
+    /// Whoever keeps the state of a fit could not.
+    #[error("the state of the fit could not be kept: {message}")]
+    NotKept {
+        /// What it said.
+        message: String,
+    },
     /// What was kept of an interrupted fit is not what the fit remembered.
     #[error("the state kept of the fit is not whole: {name} {problem}; start the fit anew")]
     SavedState {

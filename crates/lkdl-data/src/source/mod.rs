@@ -102,6 +102,12 @@ impl<T: Real> BlockSource<T> {
         Ok(Self { files, current: 0, n_features, block_size, classes, precision: PhantomData })
     }
 
+    /// The same data in blocks of another size.
+    pub fn in_blocks_of(self, block_size: usize) -> Result<Self, DataError> {
+        let classes = self.classes;
+        Ok(Self { classes, ..Self::of(self.files, block_size)? })
+    }
+
     /// Number of features, p.
     pub fn n_features(&self) -> usize {
         self.n_features
@@ -132,19 +138,16 @@ impl<T: Real> BlockSource<T> {
         (labels.class_names, classes)
     }
 
-    /// Every name as it is written, in the order it was met: what [`BlockSource::settled_as`] takes.
+    /// Every name as it is written, in the order it was met: what [`BlockSource::settle_as`] takes.
     pub fn written_names(&self) -> &[String] {
         &self.classes.names
     }
 
-    /// A source whose classes an earlier one has met, and settled.
-    pub fn settled_as(mut self, written_names: &[String]) -> Self {
-        for name in written_names {
-            self.classes.places.insert(name.clone(), self.classes.names.len());
-            self.classes.names.push(name.clone());
-        }
+    /// Takes the names that an earlier source has met for all that there are.
+    pub fn settle_as(&mut self, written_names: &[String]) {
+        self.classes.names = written_names.to_vec();
+        self.classes.places = written_names.iter().cloned().zip(0..).collect();
         self.settle();
-        self
     }
 
     fn read_block(&mut self) -> Result<Option<Block<T>>, DataError> {

@@ -126,8 +126,8 @@ fn classes_are_named_as_in_tables_however_they_are_spelt() {
     let written = source.written_names().to_vec();
     assert_eq!(source.settle(), (vec!["9".into(), "10".into()], vec![1, 0, 0, 1]));
     // one that was settled before needs no first pass
-    let source = open(&[path.clone()], &ReadOptions::default(), 3).unwrap();
-    let mut source = source.settled_as(&written);
+    let mut source = open(&[path.clone()], &ReadOptions::default(), 3).unwrap();
+    source.settle_as(&written);
     assert_eq!(pass(&mut source).unwrap().1, [1, 0, 0, 1]);
     std::fs::write(&path, "f0,label\n1,10\n2,9.0\n3,+9\n4,11\n").unwrap();
     let error = pass(&mut source).unwrap_err().to_string();

@@ -67,10 +67,11 @@ impl<T: Real> StreamParams<T> {
             MapParams::None => (p, 0),
             MapParams::Nystroem(params) => {
                 let (more, k) = nystroem_stages::<T>(params, p, sizes.n_pilot, pilot, threads)?;
+                // the map itself and its tiles, which stay while blocks come and go
+                let virtual_samples = matrix_bytes::<T>(k, sizes.n_pilot);
+                let held = more.last().map_or(0, |stage| stage.bytes) - pilot - virtual_samples;
                 stages.extend(more);
-                // the map on one block, without a block's virtual samples, which are counted below
-                let (on_block, _) = nystroem_stages::<T>(params, p, largest_block, 0, threads)?;
-                (k, on_block.last().map_or(0, |stage| stage.bytes))
+                (k, held)
             }
             MapParams::Fourier(FourierParams { rank, .. })
             | MapParams::Fastfood(FastfoodParams { rank, .. }) => {

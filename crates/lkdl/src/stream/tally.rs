@@ -71,6 +71,11 @@ impl Tally {
         }
     }
 
+    /// A digest of every value, in their order.
+    pub fn digest(&self) -> u64 {
+        self.digest
+    }
+
     /// Refuses a first pass that leaves nothing to learn.
     pub(super) fn check_whole(&self) -> Result<(), LkdlError> {
         if self.n_samples == 0 {

@@ -398,6 +398,8 @@ fn need_grows_with_the_logarithm_of_the_source_and_what_does_not_fit_is_refused(
         assert!(need as f64 <= 1.6 * plan(&small, &params).peak().bytes as f64);
         params.memory = Some(need);
         assert!(fit(&params, &small).is_ok());
+        // blocks of fewer samples than there are landmarks
+        assert!(fit(&params, &planes(600, 7)).is_ok());
         params.memory = Some(20_000);
         let error = fit(&params, &small).map(|_| ()).unwrap_err();
         assert!(matches!(error, LkdlError::Memory { budget: 20_000, .. }), "{error}");
