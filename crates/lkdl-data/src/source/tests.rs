@@ -19,8 +19,14 @@ fn open(
     BlockSource::open(&data, None, options, size)
 }
 
-/// One pass: the samples side by side, their class indices, the sizes of blocks.
-fn pass(source: &mut BlockSource<f64>) -> Result<(Vec<f64>, Vec<usize>, Vec<usize>), LkdlError> {
+fn one(path: &Path, options: &ReadOptions, size: usize) -> Result<BlockSource<f64>, DataError> {
+    open(&[path.into()], options, size)
+}
+
+/// The samples side by side, their class indices, the sizes of blocks.
+type Pass = (Vec<f64>, Vec<usize>, Vec<usize>);
+
+fn pass(source: &mut BlockSource<f64>) -> Result<Pass, LkdlError> {
     source.rewind()?;
     let (mut values, mut labels, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
     while let Some(block) = source.next_block()? {
@@ -56,7 +62,7 @@ fn blocks_of_every_format_are_the_table_in_parts() {
         let options = ReadOptions::default();
         let whole = read(&path, &options).unwrap();
         for size in [1, 4, 23, 100] {
-            let mut source = open(&[path.clone()], &options, size).unwrap();
+            let mut source = one(&path, &options, size).unwrap();
             assert_eq!(source.n_features(), 5, "{name}");
             assert_eq!(source.feature_names(), whole.feature_names, "{name}");
             assert_eq!(source.index_base(), whole.index_base, "{name}");
@@ -84,12 +90,12 @@ fn an_array_has_its_labels_in_a_column_or_beside_it() {
     for labels in [&text, &npy] {
         let label = Some(labels.to_str().unwrap().to_string());
         let options = ReadOptions { label, ..ReadOptions::default() };
-        check(&mut open(&[path.clone()], &options, 4).unwrap(), &whole);
+        check(&mut one(&path, &options, 4).unwrap(), &whole);
     }
     let options = ReadOptions { label: Some("2".into()), ..ReadOptions::default() };
     let whole = read(&path, &options).unwrap();
-    check(&mut open(&[path.clone()], &options, 4).unwrap(), &whole);
-    let error = open(&[path], &ReadOptions::default(), 4).err().unwrap();
+    check(&mut one(&path, &options, 4).unwrap(), &whole);
+    let error = one(&path, &ReadOptions::default(), 4).err().unwrap();
     assert!(matches!(error, DataError::Unlabelled { .. }), "{error}");
     let short = Table::new("y", Mat::zeros(1, 10), None).unwrap();
     write(&npy, &short, None, true).unwrap();
@@ -121,12 +127,12 @@ fn several_files_are_one_source_and_must_have_the_same_features() {
 fn classes_are_named_as_in_tables_however_they_are_spelt() {
     let scratch = Scratch::new("source-names");
     let path = scratch.file("t.csv", b"f0,label\n1,10\n2,9.0\n3,+9\n4,1e1\n");
-    let mut source = open(&[path.clone()], &ReadOptions::default(), 3).unwrap();
+    let mut source = one(&path, &ReadOptions::default(), 3).unwrap();
     assert_eq!(pass(&mut source).unwrap().1, [0, 1, 2, 3]);
     let written = source.written_names().to_vec();
     assert_eq!(source.settle(), (vec!["9".into(), "10".into()], vec![1, 0, 0, 1]));
     // one that was settled before needs no first pass
-    let mut source = open(&[path.clone()], &ReadOptions::default(), 3).unwrap();
+    let mut source = one(&path, &ReadOptions::default(), 3).unwrap();
     source.settle_as(&written);
     assert_eq!(pass(&mut source).unwrap().1, [1, 0, 0, 1]);
     std::fs::write(&path, "f0,label\n1,10\n2,9.0\n3,+9\n4,11\n").unwrap();
@@ -144,17 +150,17 @@ fn files_that_break_off_or_hold_what_is_no_number_are_named() {
     let bytes = std::fs::read(&npy).unwrap();
     std::fs::write(&npy, &bytes[..bytes.len() - 50]).unwrap();
     let options = ReadOptions { label: Some("0".into()), ..ReadOptions::default() };
-    let error = pass(&mut open(&[npy.clone()], &options, 7).unwrap()).unwrap_err().to_string();
+    let error = pass(&mut one(&npy, &options, 7).unwrap()).unwrap_err().to_string();
     assert!(error.contains("t.npy: ends after 38 of the 40 samples promised"), "{error}");
     std::fs::write(&npy, [&bytes[..], &[0; 8]].concat()).unwrap();
-    let error = pass(&mut open(&[npy], &options, 7).unwrap()).unwrap_err().to_string();
+    let error = pass(&mut one(&npy, &options, 7).unwrap()).unwrap_err().to_string();
     assert!(error.contains("more than the 40 samples promised"), "{error}");
     let path = scratch.file("t.csv", b"f0,label\n1,a\nnan,b\n");
-    let mut source = open(&[path], &ReadOptions::default(), 1).unwrap();
+    let mut source = one(&path, &ReadOptions::default(), 1).unwrap();
     let error = pass(&mut source).unwrap_err().to_string();
     assert!(error.contains("t.csv, line 3: column 0 (f0): \"nan\" is not a finite"), "{error}");
     let path = scratch.file("u.csv", b"f0,f1\n1,2\n3,4\n");
-    let error = open(&[path], &ReadOptions::default(), 1).err().unwrap();
+    let error = one(&path, &ReadOptions::default(), 1).err().unwrap();
     assert!(matches!(error, DataError::Unlabelled { .. }), "{error}");
 }
 
@@ -168,13 +174,13 @@ fn a_fortran_array_of_samples_in_rows_is_refused_with_the_fix() {
     (0..6).for_each(|v| bytes.extend(f64::from(v).to_le_bytes()));
     let path = scratch.file("x.npy", &bytes);
     let options = ReadOptions { label: Some("0".into()), ..ReadOptions::default() };
-    let error = open(&[path.clone()], &options, 2).err().unwrap().to_string();
+    let error = one(&path, &options, 2).err().unwrap().to_string();
     assert!(error.contains("numpy.ascontiguousarray"), "{error}");
     // its columns are next to each other
     let layout = crate::options::Layout::Columns;
     let options = ReadOptions { layout, ..options };
     let whole = read(&path, &options).unwrap();
-    check(&mut open(&[path], &options, 1).unwrap(), &whole);
+    check(&mut one(&path, &options, 1).unwrap(), &whole);
 }
 
 #[test]

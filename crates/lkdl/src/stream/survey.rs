@@ -149,7 +149,7 @@ impl<T: Real> Survey<T> {
         self.classes.resize_with(self.tally.class_counts.len(), || Smallest::new(per_class));
         for (i, &label) in block.labels.iter().enumerate() {
             let index = first + i;
-            if index % KEYS_PER_STREAM == 0 {
+            if index.is_multiple_of(KEYS_PER_STREAM) {
                 self.keys = stream(self.params.seed, Stage::Survey, 0, index / KEYS_PER_STREAM);
             }
             let key = (self.keys.random::<u64>(), index);

@@ -6,6 +6,9 @@ use crate::state::Saved;
 use crate::testing::{bits, close, random_matrix, same_for_any_thread_count};
 use faer::Mat;
 
+/// Pass, block number, and the block, which may be changed.
+type Spoil<T> = fn(usize, usize, &mut Option<Block<T>>);
+
 /// A source in memory, and what may go wrong with one.
 #[derive(Clone)]
 struct InMemory<T: Real> {
@@ -15,7 +18,7 @@ struct InMemory<T: Real> {
     next: usize,
     pass: usize,
     /// Called with pass, block number and the block before it is handed out.
-    spoil: fn(usize, usize, &mut Option<Block<T>>),
+    spoil: Spoil<T>,
 }
 
 impl<T: Real> Source<T> for InMemory<T> {
@@ -288,7 +291,7 @@ fn the_pilot_is_uniform_and_in_the_order_of_the_source() {
     assert!(hits.iter().all(|&h: &i32| (h - 200).abs() < 70), "{hits:?}");
 }
 
-fn refusal(spoil: fn(usize, usize, &mut Option<Block<f64>>)) -> LkdlError {
+fn refusal(spoil: Spoil<f64>) -> LkdlError {
     let source = InMemory { spoil, ..planes::<f64>(300, 50) };
     fit(&params(online()), &source).map(|_| ()).unwrap_err()
 }
@@ -327,7 +330,7 @@ fn bad_blocks_are_named() {
 
 #[test]
 fn a_source_that_changes_between_passes_is_refused() {
-    let changes: [(fn(usize, usize, &mut Option<Block<f64>>), &str); 6] = [
+    let changes: [(Spoil<f64>, &str); 6] = [
         (
             |pass, number, block| {
                 if pass > 1 && number == 4 {
