@@ -160,7 +160,9 @@ impl From<LkdlError> for Failure {
     fn from(error: LkdlError) -> Self {
         use LkdlError as E;
         let kind = match &error {
-            E::InClass { source, .. } => Self::from(source.as_ref().clone()).kind,
+            E::InClass { source, .. } | E::InBlock { source, .. } => {
+                Self::from(source.as_ref().clone()).kind
+            }
             E::KernelOverflow { .. } | E::Unsupported { what: "sparse coding", .. } => Kind::Input,
             E::Parameter { .. } | E::Unsupported { .. } | E::Memory { .. } => Kind::Usage,
             E::Empty { .. }
@@ -168,7 +170,10 @@ impl From<LkdlError> for Failure {
             | E::AllZero { .. }
             | E::Shape { .. }
             | E::NegativeFeature { .. }
+            | E::Source { .. }
+            | E::SourceChanged { .. }
             | E::EmptyClass { .. } => Kind::Input,
+            E::NotKept { .. } => Kind::Output,
             E::Cancelled => Kind::Interrupted,
             _ => Kind::Run,
         };

@@ -7,9 +7,11 @@ mod common;
 use common::{Scratch, json, lkdl};
 
 /// A method, flags that make it quick on the digits, and what its file calls it.
-const METHODS: [(&str, &[&str], &str); 11] = [
+const METHODS: [(&str, &[&str], &str); 13] = [
     ("ksvd", &["--atoms", "15", "--iters", "2"], "class-dictionaries"),
     ("mod", &["--atoms", "15", "--iters", "2"], "class-dictionaries"),
+    ("online", &["--atoms", "15", "--batch", "32"], "class-dictionaries"),
+    ("rls", &["--atoms", "15", "--batch", "32"], "class-dictionaries"),
     ("kernel-ksvd", &["--atoms", "15", "--iters", "2"], "kernel-dictionaries"),
     ("kernel-mod", &["--atoms", "15", "--iters", "2"], "kernel-dictionaries"),
     ("lc-ksvd1", &["--atoms", "10", "--iters", "2", "--sparsity", "10"], "lc-ksvd"),

@@ -32,6 +32,7 @@
 
 mod header;
 pub(crate) mod records;
+pub(crate) mod rows;
 pub(crate) mod separator;
 #[cfg(test)]
 mod tests;
@@ -156,10 +157,11 @@ impl Columns {
     }
 
     /// The names of all columns but the `label` and the index.
-    fn feature_names(self, label: Option<usize>) -> Option<Vec<String>> {
+    fn feature_names(&self, label: Option<usize>) -> Option<Vec<String>> {
         let is_feature = |column: usize| Some(column) != label && !(self.has_index && column == 0);
-        let names = self.names?.into_iter().enumerate();
-        Some(names.filter(|(column, _)| is_feature(*column)).map(|(_, name)| name).collect())
+        let names = self.names.iter().flatten().enumerate();
+        let names = names.filter(|(column, _)| is_feature(*column)).map(|(_, name)| name.clone());
+        self.names.is_some().then(|| names.collect())
     }
 }
 
@@ -177,6 +179,13 @@ struct Rows {
 impl Rows {
     fn new(columns: Columns, separator: Separator) -> Self {
         Self { columns, separator, values: Vec::new(), texts: Cells::default(), n_samples: 0 }
+    }
+
+    /// Forgets the samples.
+    fn clear(&mut self) {
+        self.values.clear();
+        self.texts.clear();
+        self.n_samples = 0;
     }
 
     /// Adds one line, or says what is wrong with it and how to mend it.

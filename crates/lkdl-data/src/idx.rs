@@ -12,6 +12,8 @@ use faer::Mat;
 use std::io::Read;
 use std::path::Path;
 
+pub(crate) mod rows;
+
 const FETCH_AGAIN: &str = "the file may be truncated or damaged: fetch it again";
 const RIGHT_FILE: &str = "is this an IDX file?";
 
@@ -47,24 +49,29 @@ impl Kind {
             Self::F64 => 8,
         }
     }
+
+    fn value(self, bytes: &[u8]) -> f64 {
+        match (self, bytes) {
+            (Self::U8, &[a]) => f64::from(a),
+            (Self::I8, &[a]) => f64::from(a as i8),
+            (Self::I16, &[a, b]) => f64::from(i16::from_be_bytes([a, b])),
+            (Self::I32, &[a, b, c, d]) => f64::from(i32::from_be_bytes([a, b, c, d])),
+            (Self::F32, &[a, b, c, d]) => f64::from(f32::from_be_bytes([a, b, c, d])),
+            (Self::F64, &[a, b, c, d, e, f, g, h]) => f64::from_be_bytes([a, b, c, d, e, f, g, h]),
+            _ => unreachable!("chunks have the length of the kind"),
+        }
+    }
 }
 
-/// An array as the file holds it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct IdxArray {
+/// What a file says of the values that follow.
+struct IdxHeader {
     shape: Vec<usize>,
     kind: Kind,
-    bytes: Vec<u8>,
+    count: usize,
 }
 
-impl IdxArray {
-    /// Reads a file, plain or compressed.
-    pub fn read_file(file: &Path) -> Result<Self, DataError> {
-        Self::read(compressed::open(file)?, file)
-    }
-
-    /// Reads bytes; `file` is what messages call them.
-    pub fn read(mut reader: impl Read, file: &Path) -> Result<Self, DataError> {
+impl IdxHeader {
+    fn read(reader: &mut impl Read, file: &Path) -> Result<Self, DataError> {
         let format = |problem: String, fix| DataError::format(file, problem, fix);
         let header = |error: std::io::Error| match error.kind() {
             std::io::ErrorKind::UnexpectedEof => format("header is cut off".into(), FETCH_AGAIN),
@@ -85,14 +92,39 @@ impl IdxArray {
             shape.push(u32::from_be_bytes(length) as usize);
         }
         let count = shape.iter().try_fold(1usize, |count, length| count.checked_mul(*length));
-        let count = match count {
-            Some(0) => return Err(format(format!("shape {shape:?} is empty"), FETCH_AGAIN)),
-            Some(count) if count <= MAX_ENTRIES => count,
-            _ => {
+        match count {
+            Some(0) => Err(format(format!("shape {shape:?} is empty"), FETCH_AGAIN)),
+            Some(count) => Ok(Self { shape, kind, count }),
+            None => {
                 let problem = format!("header claims {shape:?}, more than {MAX_ENTRIES} values");
-                return Err(format(problem, "split the file, or fetch it again if damaged"));
+                Err(format(problem, "split the file, or fetch it again if damaged"))
             }
-        };
+        }
+    }
+}
+
+/// An array as the file holds it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IdxArray {
+    shape: Vec<usize>,
+    kind: Kind,
+    bytes: Vec<u8>,
+}
+
+impl IdxArray {
+    /// Reads a file, plain or compressed.
+    pub fn read_file(file: &Path) -> Result<Self, DataError> {
+        Self::read(compressed::open(file)?, file)
+    }
+
+    /// Reads bytes; `file` is what messages call them.
+    pub fn read(mut reader: impl Read, file: &Path) -> Result<Self, DataError> {
+        let format = |problem: String, fix| DataError::format(file, problem, fix);
+        let IdxHeader { shape, kind, count } = IdxHeader::read(&mut reader, file)?;
+        if count > MAX_ENTRIES {
+            let problem = format!("header claims {shape:?}, more than {MAX_ENTRIES} values");
+            return Err(format(problem, "split the file, or fetch it again if damaged"));
+        }
         let expected = count * kind.bytes();
         let mut bytes = Vec::new();
         let read = reader.by_ref().take(expected as u64).read_to_end(&mut bytes);
@@ -124,15 +156,7 @@ impl IdxArray {
 
     /// The values in row-major order.
     pub fn values(&self) -> impl Iterator<Item = f64> + '_ {
-        self.bytes.chunks_exact(self.kind.bytes()).map(|bytes| match (self.kind, bytes) {
-            (Kind::U8, &[a]) => f64::from(a),
-            (Kind::I8, &[a]) => f64::from(a as i8),
-            (Kind::I16, &[a, b]) => f64::from(i16::from_be_bytes([a, b])),
-            (Kind::I32, &[a, b, c, d]) => f64::from(i32::from_be_bytes([a, b, c, d])),
-            (Kind::F32, &[a, b, c, d]) => f64::from(f32::from_be_bytes([a, b, c, d])),
-            (Kind::F64, &[a, b, c, d, e, f, g, h]) => f64::from_be_bytes([a, b, c, d, e, f, g, h]),
-            _ => unreachable!("chunks have the length of the kind"),
-        })
+        self.bytes.chunks_exact(self.kind.bytes()).map(|bytes| self.kind.value(bytes))
     }
 
     /// The first axis counts samples; the others, flattened, are their features.

@@ -7,8 +7,9 @@ use crate::delimited::records::{Record, Records};
 use crate::delimited::separator::Separator;
 use crate::error::DataError;
 use crate::format::Format;
+use crate::source::LabelStream;
 use crate::table::Labels;
-use crate::{compressed, idx_pair, npy, npz};
+use crate::{compressed, idx, idx_pair, npy, npz};
 use std::path::Path;
 
 /// The bytes of a file that tell its format.
@@ -31,6 +32,18 @@ pub(crate) fn read(file: &Path, n_samples: usize) -> Result<Labels, DataError> {
         let problem = format!("{n} labels for {n_samples} samples");
         return Err(DataError::format(file, problem, "give one label per sample"));
     }
+    Ok(labels)
+}
+
+/// The labels of `n_samples` samples, one after the other: arrays as they are read, others from
+/// memory.
+pub(crate) fn stream(file: &Path, n_samples: usize) -> Result<LabelStream, DataError> {
+    let labels = match Format::from_bytes(&compressed::start(file, MAGIC_BYTES)?) {
+        Some(Format::Npy) => npy::rows::labels(file)?,
+        Some(Format::Idx) => idx::rows::labels(file)?,
+        _ => LabelStream::Whole { labels: read(file, n_samples)?, next: 0 },
+    };
+    labels.check(n_samples)?;
     Ok(labels)
 }
 

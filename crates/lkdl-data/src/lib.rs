@@ -48,6 +48,7 @@ mod random;
 mod round_trip;
 #[cfg(test)]
 mod scratch;
+mod source;
 mod sparse;
 mod split;
 pub mod svmlight;
@@ -67,6 +68,7 @@ pub use format::{Compression, Format};
 pub use idx_pair::labels_file;
 pub use named::{NamedFile, NamedSet, Part};
 pub use options::{Header, IndexBase, Layout, ReadOptions};
+pub use source::{BlockSource, SHIFTS};
 pub use sparse::SparseRows;
 pub use split::{Split, stratified_folds, stratified_split};
 pub use table::{Labels, Table};

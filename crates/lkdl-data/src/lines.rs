@@ -3,23 +3,23 @@
 
 use crate::error::DataError;
 use std::io::{BufRead, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The longest line that is read: some 1.5 million features. More is not a table in text.
 pub(crate) const MAX_LINE: usize = 32 << 20;
 
 /// The lines of a file.
-pub(crate) struct Lines<'a, R> {
+pub(crate) struct Lines<R> {
     reader: R,
-    file: &'a Path,
+    file: PathBuf,
     number: usize,
     buffer: Vec<u8>,
 }
 
-impl<'a, R: BufRead> Lines<'a, R> {
+impl<R: BufRead> Lines<R> {
     /// `file` is what messages call it.
-    pub(crate) fn new(reader: R, file: &'a Path) -> Self {
-        Self { reader, file, number: 0, buffer: Vec::new() }
+    pub(crate) fn new(reader: R, file: &Path) -> Self {
+        Self { reader, file: file.into(), number: 0, buffer: Vec::new() }
     }
 
     /// The next line without its `\n`; none at the end.
@@ -27,7 +27,7 @@ impl<'a, R: BufRead> Lines<'a, R> {
         self.buffer.clear();
         let most = MAX_LINE as u64 + 1;
         let read = self.reader.by_ref().take(most).read_until(b'\n', &mut self.buffer);
-        if read.map_err(|source| DataError::reading(self.file, source))? == 0 {
+        if read.map_err(|source| DataError::reading(&self.file, source))? == 0 {
             return Ok(None);
         }
         self.number += 1;
@@ -53,7 +53,7 @@ impl<'a, R: BufRead> Lines<'a, R> {
 
     /// What is wrong in a line.
     pub(crate) fn fault(&self, line: usize, problem: String, fix: &'static str) -> DataError {
-        DataError::Format { file: self.file.into(), line: Some(line), problem, fix }
+        DataError::Format { file: self.file.clone(), line: Some(line), problem, fix }
     }
 }
 

@@ -19,6 +19,8 @@ use std::io::Write;
 use std::path::Path;
 
 pub(crate) mod header;
+mod item;
+pub(crate) mod rows;
 
 const FETCH_AGAIN: &str = "the file may be truncated or damaged: fetch it again";
 
@@ -60,7 +62,7 @@ impl<'a> Array<'a> {
     }
 
     pub(crate) fn is_text(&self) -> bool {
-        matches!(self.header.kind, Kind::Text | Kind::Ascii)
+        self.header.is_text()
     }
 
     /// The bytes of value number `place`, counted as they lie in the file.
@@ -69,53 +71,16 @@ impl<'a> Array<'a> {
         self.data.get(place * size..(place + 1) * size).unwrap_or_default()
     }
 
-    /// Up to 8 bytes of a value as a little-endian number.
-    fn bits(&self, place: usize) -> u64 {
-        let mut buffer = [0; 8];
-        let item = self.item(place);
-        for (t, slot) in buffer.iter_mut().take(item.len()).enumerate() {
-            *slot = item[if self.header.big_endian { item.len() - 1 - t } else { t }];
-        }
-        u64::from_le_bytes(buffer)
-    }
-
-    /// A whole number; sign extended.
     fn integer(&self, place: usize) -> i128 {
-        let bits = self.bits(place);
-        let unused = 64 - 8 * self.header.item_bytes as u32;
-        match self.header.kind {
-            Kind::Int => i128::from((bits << unused) as i64 >> unused),
-            _ => i128::from(bits),
-        }
+        self.header.integer(self.item(place))
     }
 
     fn number(&self, place: usize) -> f64 {
-        match (self.header.kind, self.header.item_bytes) {
-            (Kind::Float, 4) => f64::from(f32::from_bits(self.bits(place) as u32)),
-            (Kind::Float, _) => f64::from_bits(self.bits(place)),
-            (Kind::Bool, _) => f64::from(u8::from(self.bits(place) != 0)),
-            _ => self.integer(place) as f64,
-        }
+        self.header.number(self.item(place))
     }
 
-    /// A text without the zeros that fill it up.
     fn text(&self, place: usize) -> String {
-        let item = self.item(place);
-        let text: String = match self.header.kind {
-            Kind::Text => item
-                .chunks_exact(4)
-                .map(|bytes| {
-                    let bytes = [bytes[0], bytes[1], bytes[2], bytes[3]];
-                    let code = match self.header.big_endian {
-                        true => u32::from_be_bytes(bytes),
-                        false => u32::from_le_bytes(bytes),
-                    };
-                    char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
-                })
-                .collect(),
-            _ => String::from_utf8_lossy(item).into_owned(),
-        };
-        text.trim_end_matches('\0').to_string()
+        self.header.text(self.item(place))
     }
 
     /// The samples as columns.
@@ -132,7 +97,7 @@ impl<'a> Array<'a> {
         if shape.is_empty() || n_values == 0 {
             return Err(format(format!("shape {shape:?} holds no sample"), "give a 2-D array"));
         }
-        let axis = self.sample_axis(layout);
+        let axis = self.header.sample_axis(layout);
         let strides = self.header.strides();
         let mut offsets = vec![0];
         for other in (0..shape.len()).filter(|other| *other != axis) {
@@ -153,15 +118,9 @@ impl<'a> Array<'a> {
         Ok(samples)
     }
 
-    /// The axis that counts samples.
-    fn sample_axis(&self, layout: Layout) -> usize {
-        if layout == Layout::Columns { self.header.shape.len().saturating_sub(1) } else { 0 }
-    }
-
     /// Rows and columns of the images in a stack.
     pub(crate) fn image_shape(&self, layout: Layout) -> Option<(usize, usize)> {
-        let &[a, b, c] = self.header.shape.as_slice() else { return None };
-        Some(if self.sample_axis(layout) == 0 { (b, c) } else { (a, b) })
+        self.header.image_shape(layout)
     }
 
     /// The labels of a 1-D array, or of one that is a single row or column.

@@ -15,6 +15,8 @@ use std::path::Path;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
+pub(crate) mod rows;
+
 const SAMPLES: [&str; 4] = ["X", "x", "data", "samples"];
 const LABELS: [&str; 5] = ["y", "Y", "labels", "label", "target"];
 /// The bytes of an entry that tell an array's axes: a header is rarely longer.
@@ -70,8 +72,28 @@ fn damaged(file: &Path, error: zip::result::ZipError) -> DataError {
 pub(crate) fn read(file: &Path, options: &ReadOptions) -> Result<Table, DataError> {
     let bytes = mapped::bytes(file)?;
     let mut arrays = Arrays::open(&bytes, file)?;
+    let (samples, label) = choose(&mut arrays, options)?;
+    let labels = match label {
+        None => None,
+        Some(name) => {
+            let bytes = arrays.bytes(&name, u64::MAX)?;
+            Some(Array::parse(&bytes, file)?.labels(file)?)
+        }
+    };
+    let bytes = arrays.bytes(&samples, u64::MAX)?;
+    let array = Array::parse(&bytes, file)?;
+    let table = Table::from_file(file, array.samples(options.layout, file)?, labels)?;
+    Ok(table.with_image_shape(array.image_shape(options.layout)))
+}
+
+/// The names of the samples and of the labels, if there are such.
+fn choose(
+    arrays: &mut Arrays<'_>,
+    options: &ReadOptions,
+) -> Result<(String, Option<String>), DataError> {
     let names = arrays.names();
     let known = |wanted: &str| names.iter().any(|name| name == wanted);
+    let file = arrays.file;
     let missing = |wanted: &str| {
         let problem = format!("no array {wanted}, only {}", names.join(", "));
         DataError::format(file, problem, "name one of these arrays")
@@ -81,26 +103,16 @@ pub(crate) fn read(file: &Path, options: &ReadOptions) -> Result<Table, DataErro
         Some(name) => return Err(missing(name)),
         None => match SAMPLES.into_iter().find(|name| known(name)) {
             Some(name) => name.to_string(),
-            None => only_matrix(&mut arrays, &names, options)?,
+            None => only_matrix(arrays, &names, options)?,
         },
     };
     let label = match &options.label {
         _ if options.unlabelled => None,
-        Some(name) if known(name) => Some(name.as_str()),
+        Some(name) if known(name) => Some(name.clone()),
         Some(name) => return Err(missing(name)),
-        None => LABELS.into_iter().find(|name| known(name)),
+        None => LABELS.into_iter().find(|name| known(name)).map(String::from),
     };
-    let labels = match label {
-        None => None,
-        Some(name) => {
-            let bytes = arrays.bytes(name, u64::MAX)?;
-            Some(Array::parse(&bytes, file)?.labels(file)?)
-        }
-    };
-    let bytes = arrays.bytes(&samples, u64::MAX)?;
-    let array = Array::parse(&bytes, file)?;
-    let table = Table::from_file(file, array.samples(options.layout, file)?, labels)?;
-    Ok(table.with_image_shape(array.image_shape(options.layout)))
+    Ok((samples, label))
 }
 
 /// The labels in a file of their own: the array with a usual name, or the only one.

@@ -12,6 +12,7 @@ pub(crate) enum Stage {
     MissingPixels = 0x82,
     Split = 0x83,
     Folds = 0x84,
+    Shifts = 0x85,
 }
 
 /// The stream of one (stage, index).

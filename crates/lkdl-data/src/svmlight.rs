@@ -21,6 +21,8 @@ use faer::Mat;
 use std::io::{BufRead, Write};
 use std::path::Path;
 
+pub(crate) mod rows;
+
 /// What a file cannot say about itself.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SvmlightParams {
@@ -55,6 +57,15 @@ impl Rows {
     /// Number of features that the indices tell, of which `first` is the first.
     fn n_features(&self, first: u32) -> usize {
         (self.largest as usize + 1).saturating_sub(first as usize)
+    }
+
+    /// Forgets the samples, but not what their indices told.
+    fn clear(&mut self) {
+        self.labels.clear();
+        self.lines.clear();
+        self.ends.clear();
+        self.indices.clear();
+        self.values.clear();
     }
 }
 

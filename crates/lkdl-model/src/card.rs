@@ -24,7 +24,7 @@ pub struct Card {
 pub struct DataRecord {
     /// What they are called.
     pub name: String,
-    /// SHA-256 of values and labels.
+    /// SHA-256 of values and labels; of samples that came in blocks, the 64-bit digest of values.
     pub checksum: String,
     /// How many.
     pub n_samples: usize,

@@ -30,6 +30,7 @@
 #![allow(non_snake_case)] // X is the matrix of samples
 
 mod card;
+mod checkpoint;
 mod classifier;
 mod element;
 mod error;
@@ -38,6 +39,7 @@ mod tensors;
 mod write;
 
 pub use card::{Card, ClassHistory, DataRecord};
+pub use checkpoint::{Checkpoint, CheckpointError, read_checkpoint, write_checkpoint};
 pub use classifier::Classifier;
 pub use element::Element;
 pub use error::ModelError;

@@ -29,12 +29,14 @@ enum For {
 const NYSTROEM: For = For::Maps(&[MapName::Nystroem]);
 const FDDL: For = For::Methods(&[Method::Fddl, Method::FddlSimplified]);
 /// A dictionary for each class, from codes of so many atoms.
-const CLASS_LEARNERS: [Method; 4] =
-    [Method::Ksvd, Method::Mod, Method::KernelKsvd, Method::KernelMod];
+const CLASS_LEARNERS: [Method; 6] =
+    [Method::Ksvd, Method::Mod, Method::Online, Method::Rls, Method::KernelKsvd, Method::KernelMod];
 /// All that learn atoms.
-const LEARNERS: [Method; 9] = [
+const LEARNERS: [Method; 11] = [
     Method::Ksvd,
     Method::Mod,
+    Method::Online,
+    Method::Rls,
     Method::LcKsvd1,
     Method::LcKsvd2,
     Method::DKsvd,
@@ -44,9 +46,11 @@ const LEARNERS: [Method; 9] = [
     Method::KernelMod,
 ];
 /// All whose codes have so many atoms at most.
-const SPARSE: [Method; 9] = [
+const SPARSE: [Method; 11] = [
     Method::Ksvd,
     Method::Mod,
+    Method::Online,
+    Method::Rls,
     Method::LcKsvd1,
     Method::LcKsvd2,
     Method::DKsvd,
@@ -70,6 +74,7 @@ const RULES: [(&str, For); 25] = [
     ("atoms", For::Methods(&LEARNERS)),
     ("iters", For::Methods(&LEARNERS)),
     ("tol", For::Methods(&CLASS_LEARNERS)),
+    ("batch", For::Methods(&[Method::Online, Method::Rls])),
     ("learning-sparsity", For::Methods(&CLASS_LEARNERS)),
     ("sparsity", For::Methods(&SPARSE)),
     ("sqrt-alpha", For::Methods(&[Method::LcKsvd1, Method::LcKsvd2])),

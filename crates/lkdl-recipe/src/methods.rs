@@ -15,6 +15,7 @@ pub(crate) struct Common {
     pub(crate) n_classes: usize,
     pub(crate) iters: Option<usize>,
     pub(crate) tol: f64,
+    pub(crate) batch: Option<usize>,
     pub(crate) exact_update: bool,
     /// Of a method that works in the kernel's space.
     pub(crate) kernel: Option<Kernel>,
@@ -43,6 +44,8 @@ impl OwnWishes {
         match method {
             Method::Ksvd => class_dictionaries(ksvd(common), common),
             Method::Mod => class_dictionaries(optimal_directions(common), common),
+            Method::Online => class_dictionaries(online(common), common),
+            Method::Rls => class_dictionaries(rls(common), common),
             Method::KernelKsvd => kernel_dictionaries(self.kernel_ksvd(common), common),
             Method::KernelMod => kernel_dictionaries(kernel_mod(common), common),
             Method::LcKsvd1 => Trainer::LcKsvd(self.lc_ksvd(LcVariant::Lc1, common)),
@@ -134,7 +137,38 @@ fn ksvd<T: Element>(common: &Common) -> KsvdParams<T> {
     }
 }
 
-fn optimal_directions<T: Element>(common: &Common) -> ModParams<T> {
+/// Samples of a mini-batch: enough for a product to be worth its while, and few against a class of
+/// thousands.
+const USUAL_BATCH: usize = 256;
+/// λ₀ of RLS-DLA, within the range that its authors recommend.
+const USUAL_FORGETTING: f64 = 0.99;
+
+pub(crate) fn online<T: Element>(common: &Common) -> OnlineParams<T> {
+    OnlineParams {
+        n_atoms: common.sizes.n_atoms,
+        coding: OnlineCoding::Omp { sparsity: common.sizes.learning },
+        batch_size: common.batch.unwrap_or(USUAL_BATCH),
+        max_iters: common.iters(),
+        tol: common.tol,
+        seed: common.seed,
+        ..Default::default()
+    }
+}
+
+pub(crate) fn rls<T: Element>(common: &Common) -> RlsParams<T> {
+    RlsParams {
+        n_atoms: common.sizes.n_atoms,
+        sparsity: common.sizes.learning,
+        batch_size: common.batch.unwrap_or(USUAL_BATCH),
+        forgetting: USUAL_FORGETTING,
+        max_iters: common.iters(),
+        tol: common.tol,
+        seed: common.seed,
+        ..Default::default()
+    }
+}
+
+pub(crate) fn optimal_directions<T: Element>(common: &Common) -> ModParams<T> {
     ModParams {
         n_atoms: common.sizes.n_atoms,
         sparsity: common.sizes.learning,

@@ -74,6 +74,8 @@ named! {
     Method {
         Ksvd "ksvd" "A dictionary for each class by K-SVD, one atom at a time",
         Mod "mod" "A dictionary for each class by the method of optimal directions, all atoms at once",
+        Online "online" "A dictionary for each class that moves after every mini-batch",
+        Rls "rls" "RLS-DLA: a dictionary for each class, refitted after every mini-batch, that forgets",
         LcKsvd1 "lc-ksvd1" "LC-KSVD1: one dictionary whose codes are alike within a class",
         LcKsvd2 "lc-ksvd2" "LC-KSVD2: and tell the classes apart linearly",
         DKsvd "d-ksvd" "D-KSVD: one dictionary whose codes tell the classes apart linearly",
@@ -94,8 +96,11 @@ impl Method {
 
     /// Whether it learns a dictionary for each class by a linear learner.
     pub fn has_class_dictionaries(self) -> bool {
-        matches!(self, Self::Ksvd | Self::Mod)
+        matches!(self, Self::Ksvd | Self::Mod | Self::Online | Self::Rls)
     }
+
+    /// Those that learn from samples which come in blocks.
+    pub const STREAMED: [Self; 3] = [Self::Online, Self::Rls, Self::Mod];
 }
 
 named! {

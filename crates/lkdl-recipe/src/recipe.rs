@@ -36,7 +36,7 @@ const SHARED_SPARSITY: usize = 30;
 /// Features for each atom of such a code, as the paper's faces have them (504 for 30).
 const FEATURES_PER_ATOM: usize = 10;
 /// An iteration that gains less than this share has little left to gain.
-const USUAL_TOL: f64 = 1e-4;
+pub(crate) const USUAL_TOL: f64 = 1e-4;
 /// The paper's degree.
 const USUAL_DEGREE: f64 = 2.0;
 
@@ -155,6 +155,7 @@ impl Wishes {
             n_classes: class_sizes.len(),
             iters: self.iters,
             tol: self.tol.unwrap_or(USUAL_TOL),
+            batch: self.batch,
             exact_update: self.exact_update,
             kernel,
             memory,
@@ -219,12 +220,11 @@ impl Wishes {
         // what is said is checked by the engine, what is chosen fits
         let (usual, most) = match self.method {
             // as many atoms as dimensions represent any sample, of whatever class
-            Method::Ksvd | Method::Mod if draft.map == MapName::None => {
+            method if method.has_class_dictionaries() && draft.map == MapName::None => {
                 (of_class, n_atoms.min(n_features.saturating_sub(1)))
             }
-            Method::Ksvd | Method::Mod | Method::KernelKsvd | Method::KernelMod => {
-                (of_class, n_atoms)
-            }
+            Method::KernelKsvd | Method::KernelMod => (of_class, n_atoms),
+            method if method.has_class_dictionaries() => (of_class, n_atoms),
             // codes over the samples of all classes
             Method::Src | Method::KernelSrc => (shared, class_sizes.iter().sum()),
             // codes over the atoms of all classes
@@ -236,7 +236,7 @@ impl Wishes {
         Sizes { n_atoms, sparsity, learning: learning.unwrap_or(chosen(usual)) }
     }
 
-    fn map_params<T: Real>(
+    pub(crate) fn map_params<T: Real>(
         &self,
         chosen: &Chosen,
         prepared: MatRef<'_, T>,

@@ -86,6 +86,7 @@ fn method_settings(wishes: &Wishes, chosen: &Resolved<'_>, put: &mut impl FnMut(
         ("learning-sparsity", Some(learning)),
         ("iters", wishes.iters),
         ("decision-sparsity", own.decision_sparsity),
+        ("batch", wishes.batch),
     ];
     for (flag, value) in counts {
         if let Some(value) = value.filter(|_| wishes.method.takes(flag)) {

@@ -28,6 +28,8 @@ pub struct Wishes {
     pub iters: Option<usize>,
     /// Stop earlier when the error falls by less than this share.
     pub tol: Option<f64>,
+    /// Samples of a mini-batch.
+    pub batch: Option<usize>,
     /// Refit atoms by their leading singular pair.
     pub exact_update: bool,
     /// Bytes the fit may use beside the data.
@@ -103,6 +105,7 @@ impl Default for Wishes {
             learning_sparsity: None,
             iters: None,
             tol: None,
+            batch: None,
             exact_update: false,
             memory: None,
             kernel: KernelWishes::default(),
@@ -138,6 +141,7 @@ impl Wishes {
             "learning-sparsity" => self.learning_sparsity = Some(count(text)?),
             "iters" => self.iters = Some(count(text)?),
             "tol" => self.tol = Some(number(text)?),
+            "batch" => self.batch = Some(count(text)?),
             "exact-update" => self.exact_update = switch(text)?,
             "memory" => self.memory = Some(text.parse::<Bytes>()?.0),
             "kernel" => kernel.kernel = Some(text.parse()?),
@@ -176,6 +180,7 @@ impl Wishes {
             ("learning-sparsity", self.learning_sparsity.is_some()),
             ("iters", self.iters.is_some()),
             ("tol", self.tol.is_some()),
+            ("batch", self.batch.is_some()),
         ];
         let all = method.into_iter().chain(self.kernel.given()).chain(self.own.given());
         all.filter(|(_, given)| *given).map(|(option, _)| option)

@@ -30,6 +30,17 @@ pub trait Source<T: Real> {
 
     /// Back to the first block.
     fn rewind(&mut self) -> Result<(), LkdlError>;
+
+    /// Passes over so many blocks. A source that can do so without reading them should.
+    fn skip(&mut self, blocks: usize) -> Result<(), LkdlError> {
+        for block in 0..blocks {
+            if self.next_block()?.is_none() {
+                let change = format!("it ends after {block} of the {blocks} blocks seen before");
+                return Err(LkdlError::SourceChanged { change });
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Something that adds.
@@ -89,6 +100,23 @@ impl<S: Add> BlockSums<S> {
             }
         }
         Ok(total)
+    }
+
+    /// The nodes that are held: first block, level, sum.
+    pub(crate) fn nodes(&self) -> impl ExactSizeIterator<Item = (usize, u32, &S)> {
+        self.nodes.iter().map(|(first, (level, sum))| (*first, *level, sum))
+    }
+
+    /// Sums that held these nodes.
+    pub(crate) fn from_nodes(
+        nodes: impl IntoIterator<Item = (usize, u32, S)>,
+    ) -> Result<Self, LkdlError> {
+        let mut sums = Self::default();
+        for (first, level, sum) in nodes {
+            sums.check_free(first, level)?;
+            sums.place(first, level, sum);
+        }
+        Ok(sums)
     }
 
     fn check_free(&self, first: usize, level: u32) -> Result<(), LkdlError> {

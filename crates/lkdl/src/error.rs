@@ -140,6 +140,29 @@ pub enum LkdlError {
         /// What it said.
         message: String,
     },
+    /// A source gave something else than in its first pass.
+    #[error(
+        "the source of samples has changed since its first pass: {change}; start again on data \
+         that stay as they are"
+    )]
+    SourceChanged {
+        /// What is different.
+        change: String,
+    },
+    /// Whoever keeps the state of a fit could not.
+    #[error("the state of the fit could not be kept: {message}")]
+    NotKept {
+        /// What it said.
+        message: String,
+    },
+    /// What was kept of an interrupted fit is not what the fit remembered.
+    #[error("the state kept of the fit is not whole: {name} {problem}; start the fit anew")]
+    SavedState {
+        /// Which array.
+        name: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
     /// A class label has no sample.
     #[error("class {class} has no sample; drop the label or give it samples")]
     EmptyClass {

@@ -139,6 +139,7 @@
 //! | [`classify`] | decision rules over dictionaries: one per class; LC-KSVD and D-KSVD; FDDL; SRC |
 //! | [`exact`] | the exact kernel methods that LKDL approximates, in the same pipeline |
 //! | [`blocks`] | data that come in blocks, and sums over them that add the same in any order |
+//! | [`stream`], [`state`] | the pipeline fitted from blocks, in memory that does not grow with them; stopped and resumed |
 //! | [`LkdlParams`], [`Lkdl`] | preparation, map and any linear method in one |
 //!
 //! [`dictionary`], [`pursuit`] and [`classify`] import nothing of [`kernel`], [`sampling`] or
@@ -216,6 +217,9 @@
 //! # Ok::<(), lkdl::LkdlError>(())
 //! ```
 //!
+//! [`stream`] makes a whole pipeline of this: a pilot for the landmarks, passes for the dictionaries,
+//! a state that can be kept and resumed.
+//!
 //! [`map::DriftMonitor`] tells when the landmarks no longer fit the data that come;
 //! [`map::NystroemMap::grow`] then adds some, and learning goes on.
 //!
@@ -255,6 +259,8 @@ pub mod pursuit;
 mod random;
 mod real;
 pub mod sampling;
+pub mod state;
+pub mod stream;
 #[cfg(test)]
 mod testing;
 mod vector;
@@ -273,7 +279,7 @@ pub mod prelude {
     };
     pub use crate::dictionary::{
         InitialAtoms, KernelKsvdParams, KernelLearner, KernelUpdate, KsvdParams, Learned, Learner,
-        ModParams, OnlineCoding, OnlineParams, RlsParams,
+        ModParams, OnlineCoding, OnlineParams, RlsParams, StreamLearner,
     };
     pub use crate::error::{LkdlError, Warning};
     pub use crate::exact::{KernelDictionaries, KernelDictionariesParams};

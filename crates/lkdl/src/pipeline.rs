@@ -102,7 +102,7 @@ impl<T: Real> FeatureMap<T> {
     }
 
     /// [`FeatureMap::transform`] of samples that are not needed any more.
-    fn consume(&self, samples: Mat<T>) -> Result<Mat<T>, LkdlError> {
+    pub(crate) fn consume(&self, samples: Mat<T>) -> Result<Mat<T>, LkdlError> {
         match self {
             Self::Identity => Ok(samples),
             map => map.transform(samples.as_ref()),
@@ -223,7 +223,7 @@ impl<M> LkdlParams<M> {
 
 impl<M> LkdlParams<M> {
     /// Kernel values are no features: centring or scaling them would make another matrix.
-    fn check_precomputed(&self) -> Result<(), LkdlError> {
+    pub(crate) fn check_precomputed(&self) -> Result<(), LkdlError> {
         let precomputed =
             matches!(&self.map, MapParams::Nystroem(map) if map.kernel == Kernel::Precomputed);
         if precomputed && self.prepare != PrepareParams::default() {
@@ -313,6 +313,11 @@ impl<T: Real, C: Classify<T>> Lkdl<T, C> {
     /// A fitted pipeline from its parts.
     pub fn from_parts(preparation: Preparation<T>, map: FeatureMap<T>, classifier: C) -> Self {
         Self { preparation, map, classifier, warnings: Vec::new() }
+    }
+
+    /// The same, with what its fit wants known.
+    pub(crate) fn with_warnings(self, warnings: Vec<Warning>) -> Self {
+        Self { warnings, ..self }
     }
 
     /// Labels every column of `samples`, in batches of bounded memory.

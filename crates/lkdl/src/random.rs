@@ -22,6 +22,7 @@ pub(crate) enum Stage {
     ColumnNorms = 10,
     Leverage = 11,
     Batches = 12,
+    Survey = 13,
 }
 
 /// The stream of one (stage, class, block).

@@ -1,5 +1,9 @@
 //! `lkdl fit DATA -o MODEL`: learn a model, and say what it took.
 
+mod checkpoint;
+mod stream;
+mod stream_flags;
+
 use crate::context::Context;
 use crate::data_flags::{DATA_HELP, DataFlags};
 use crate::failure::Failure;
@@ -16,11 +20,12 @@ use faer::MatRef;
 use lkdl::{FeatureMap, LkdlError, MemoryPlan, StageMemory};
 use lkdl_data::Dataset;
 use lkdl_model::{Card, Classifier, DataRecord, Element, Pipeline};
-use lkdl_recipe::{Recipe, class_sizes};
+use lkdl_recipe::{Recipe, Settings, Verdict, class_sizes};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use stream_flags::StreamFlags;
 
 const EXAMPLES: &str = "\
 What is not said is chosen from the data: kernel and preparation by what samples look like, sparsity
@@ -29,7 +34,8 @@ and whether a kernel helps at all by held-out samples. DATA needs labels of two 
 Examples:
   lkdl fit data.csv -o model.safetensors            a sound model without another flag
   lkdl fit digits --folds 5                         how good it will be, by cross-validation
-  lkdl fit usps:train -o m.safetensors --kernel gaussian --sigma median --landmarks 20%";
+  lkdl fit usps:train -o m.safetensors --kernel gaussian --sigma median --landmarks 20%
+  lkdl fit huge.npz -o m.safetensors --stream --memory 1GB --checkpoint fit.ckpt --resume";
 
 /// Learn a model from labelled data
 #[derive(Debug, Args)]
@@ -45,6 +51,8 @@ pub struct FitArgs {
     data: DataFlags,
     #[command(flatten)]
     method: MethodFlags,
+    #[command(flatten)]
+    stream: StreamFlags,
 }
 
 #[derive(Serialize)]
@@ -97,6 +105,9 @@ struct PlannedStage {
 pub fn run(args: &FitArgs, context: &Context) -> Result<(), Failure> {
     if let Some(output) = &args.output {
         output::check(output, context)?;
+    }
+    if args.stream.stream {
+        return stream::run(args, context);
     }
     let table = args.data.table(context)?;
     let (checksum, index_base) = (table.checksum(), table.index_base);
@@ -161,10 +172,12 @@ fn fit<T: Element>(
 
 /// What held-out samples decided, in words.
 fn choice<T: Element>(recipe: &Recipe<T>) -> Option<String> {
-    let setting = |flag: &str| recipe.settings.get(flag).map_or("", String::as_str);
-    recipe.verdict.as_ref().map(|verdict| {
-        format!("--map {} --sparsity {}: {verdict}", setting("map"), setting("sparsity"))
-    })
+    recipe.verdict.as_ref().map(|of_held_out| verdict(&recipe.settings, of_held_out))
+}
+
+fn verdict(settings: &Settings, verdict: &Verdict) -> String {
+    let setting = |flag: &str| settings.get(flag).map_or("", String::as_str);
+    format!("--map {} --sparsity {}: {verdict}", setting("map"), setting("sparsity"))
 }
 
 fn fit_and_save<T: Element>(

@@ -15,8 +15,9 @@ use lkdl_recipe::{
 #[command(next_help_heading = "Method")]
 pub struct MethodFlags {
     /// What is learned from virtual samples, or from the samples themselves with --map none
-    #[arg(long, value_parser = by_name::<Method>(), default_value = "ksvd")]
-    pub method: Method,
+    /// [default: ksvd; online with --stream]
+    #[arg(long, value_parser = by_name::<Method>())]
+    pub method: Option<Method>,
     /// How samples become virtual samples; `none` gives the linear method [default: nystroem, or
     /// none if held-out samples are clearly for it]
     #[arg(long, value_parser = by_name::<MapName>())]
@@ -30,7 +31,7 @@ pub struct MethodFlags {
     #[arg(long, value_name = "M", default_value = "auto")]
     pub atoms: Count,
     /// Atoms that may represent a sample, or `auto`: one of every 60, but 5 to 11, unless held-out
-    /// samples are clearly for another number up to 30 (ksvd, mod); 30 for codes over the atoms of
+    /// samples are clearly for another number up to 30 (ksvd, mod, online, rls); 30 for codes over the atoms of
     /// all classes (lc-ksvd1, lc-ksvd2, d-ksvd, src, kernel-src), or fewer with --map none: one for
     /// every ten features
     #[arg(long, value_name = "Q", default_value = "auto")]
@@ -45,6 +46,9 @@ pub struct MethodFlags {
     /// Stop earlier when the error falls by less than this share; 0 never [default: 0.0001]
     #[arg(long, value_name = "X")]
     pub tol: Option<f64>,
+    /// Samples of a mini-batch (online, rls) [default: 256]
+    #[arg(long, value_name = "B")]
+    pub batch: Option<usize>,
     /// Refit atoms by their leading singular pair, not by one power step (ksvd, kernel-ksvd)
     #[arg(long)]
     pub exact_update: bool,
@@ -146,7 +150,7 @@ impl MethodFlags {
     /// The flags as the recipe takes them; a budget that was not said is the machine's.
     pub fn wishes(&self) -> Wishes {
         Wishes {
-            method: self.method,
+            method: self.method.unwrap_or(Method::Ksvd),
             map: self.map,
             prepare: self.prepare.clone(),
             atoms: self.atoms.exact(),
@@ -154,6 +158,7 @@ impl MethodFlags {
             learning_sparsity: self.learning_sparsity,
             iters: self.iters,
             tol: self.tol,
+            batch: self.batch,
             exact_update: self.exact_update,
             memory: self.memory.map(|bytes| bytes.0).or_else(usual_budget),
             kernel: KernelWishes::from(&self.kernel),

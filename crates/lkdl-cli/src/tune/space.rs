@@ -188,7 +188,7 @@ impl Space {
         if map == MapName::None || is_open {
             choices.push(Choice::NoMap);
         }
-        let space = Self { choices, method: said.method, map, fixed, limits };
+        let space = Self { choices, method: said.wishes().method, map, fixed, limits };
         for flag in space.fixed.keys() {
             if !space.choices.iter().any(|&choice| space.chosen(choice).takes(flag)) {
                 space.chosen(space.choices[0]).check(flag)?;

@@ -37,7 +37,7 @@ impl Cells {
         self.ends.push(self.text.len());
     }
 
-    fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.text.clear();
         self.ends.clear();
     }
@@ -56,16 +56,16 @@ pub(crate) struct Record {
 }
 
 /// A file's records, one after the other.
-pub(crate) struct Records<'a, R> {
-    lines: Lines<'a, R>,
+pub(crate) struct Records<R> {
+    lines: Lines<R>,
     /// Lines that were read to find the separator, with their numbers.
     ahead: VecDeque<(usize, String)>,
     separator: Separator,
 }
 
-impl<'a, R: BufRead> Records<'a, R> {
+impl<R: BufRead> Records<R> {
     /// Finds the separator, `usual` where the first lines do not tell.
-    pub(crate) fn new(reader: R, file: &'a Path, usual: char) -> Result<Self, DataError> {
+    pub(crate) fn new(reader: R, file: &Path, usual: char) -> Result<Self, DataError> {
         let mut this = Self::with(reader, file, Separator::Character(usual));
         let mut n_bytes = 0;
         while n_bytes <= LOOK_AHEAD_BYTES && this.ahead.len() < LOOK_AHEAD_LINES {
@@ -91,7 +91,7 @@ impl<'a, R: BufRead> Records<'a, R> {
     }
 
     /// Takes `separator` for granted.
-    pub(crate) fn with(reader: R, file: &'a Path, separator: Separator) -> Self {
+    pub(crate) fn with(reader: R, file: &Path, separator: Separator) -> Self {
         Self { lines: Lines::new(reader, file), ahead: VecDeque::new(), separator }
     }
 

@@ -1,6 +1,7 @@
 //! The header of a `.npy` file: read from the bytes that are there, and written.
 
 use super::{FETCH_AGAIN, Kind};
+use crate::options::Layout;
 
 /// What the header says of the values that follow it.
 #[derive(Debug, PartialEq)]
@@ -21,6 +22,17 @@ const SAVE_AGAIN: &str = "save a plain array of numbers with numpy.save";
 const MAX_AXES: usize = 64;
 
 impl Header {
+    /// The axis that counts samples.
+    pub(super) fn sample_axis(&self, layout: Layout) -> usize {
+        if layout == Layout::Columns { self.shape.len().saturating_sub(1) } else { 0 }
+    }
+
+    /// Rows and columns of the images in a stack.
+    pub(super) fn image_shape(&self, layout: Layout) -> Option<(usize, usize)> {
+        let &[a, b, c] = self.shape.as_slice() else { return None };
+        Some(if self.sample_axis(layout) == 0 { (b, c) } else { (a, b) })
+    }
+
     /// How many values apart neighbours along each axis are.
     pub(super) fn strides(&self) -> Vec<usize> {
         let mut strides = vec![1; self.shape.len()];

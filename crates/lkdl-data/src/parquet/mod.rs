@@ -14,6 +14,7 @@
 
 mod index;
 mod reader;
+pub(crate) mod rows;
 #[cfg(test)]
 mod tests;
 mod thrift;
@@ -39,8 +40,48 @@ pub(crate) fn read(file: &Path, options: &ReadOptions) -> Result<Table, DataErro
 
 fn read_bytes(bytes: &[u8], file: &Path, options: &ReadOptions) -> Result<Table, DataError> {
     let parquet = ParquetFile::open(bytes, file)?;
-    let index = index::columns(&parquet);
-    // as the file's users count them: without the index
+    parquet.check_size()?;
+    let layout = layout(&parquet, file, options)?;
+    let read = |place: usize| parquet.read(layout.columns[place]);
+    let features = layout.features().map(|place| Ok(read(place)?.into_numbers()));
+    let features = features.collect::<Result<Vec<_>, DataError>>()?;
+    let labels = match layout.label.map(read).transpose()? {
+        None => None,
+        Some(Values::Real(values)) => {
+            Some(Labels::from_numbers(&values).map_err(|error| error.in_file(file))?)
+        }
+        Some(Values::Integers(values)) => Some(Labels::from_integers(&values)),
+        Some(Values::Unsigned(values)) => Some(Labels::from_integers(&values)),
+        Some(Values::Text(texts)) => Some(Labels::from_texts(&texts)),
+    };
+    let samples = Mat::from_fn(features.len(), parquet.n_rows, |t, i| features[t][i]);
+    let names = layout.features().map(|place| layout.names[place].clone()).collect();
+    Ok(Table::from_file(file, samples, labels)?.with_feature_names(Some(names)))
+}
+
+/// Which columns there are, as the file's users count them: without the index.
+struct Layout {
+    /// Their places in the file.
+    columns: Vec<usize>,
+    names: Vec<String>,
+    /// The label's place among them.
+    label: Option<usize>,
+}
+
+impl Layout {
+    /// The places of all but the label.
+    fn features(&self) -> impl Iterator<Item = usize> {
+        let label = self.label;
+        (0..self.columns.len()).filter(move |place| Some(*place) != label)
+    }
+}
+
+fn layout(
+    parquet: &ParquetFile<'_>,
+    file: &Path,
+    options: &ReadOptions,
+) -> Result<Layout, DataError> {
+    let index = index::columns(parquet);
     let columns: Vec<usize> = (0..parquet.columns.len())
         .filter(|column| {
             let name = &parquet.columns[*column].name;
@@ -56,31 +97,11 @@ fn read_bytes(bytes: &[u8], file: &Path, options: &ReadOptions) -> Result<Table,
         None if options.unlabelled => None,
         None => columns.len().checked_sub(1).filter(|last| is_text(*last)),
     };
-    let mut features = Vec::new();
-    for place in (0..columns.len()).filter(|place| Some(*place) != label) {
-        if is_text(place) {
-            let problem = format!("column {place} ({}) holds texts", names[place]);
-            let fix = "drop it, or name it as the label column";
-            return Err(DataError::format(file, problem, fix));
-        }
-        features.push(match parquet.read(columns[place])? {
-            Values::Real(values) => values,
-            Values::Integers(values) => values.iter().map(|value| *value as f64).collect(),
-            Values::Unsigned(values) => values.iter().map(|value| *value as f64).collect(),
-            Values::Text(_) => Vec::new(), // not read as such
-        });
+    let is_feature_text = |place: &usize| Some(*place) != label && is_text(*place);
+    if let Some(place) = (0..columns.len()).find(is_feature_text) {
+        let problem = format!("column {place} ({}) holds texts", names[place]);
+        let fix = "drop it, or name it as the label column";
+        return Err(DataError::format(file, problem, fix));
     }
-    let labels = match label.map(|place| parquet.read(columns[place])).transpose()? {
-        None => None,
-        Some(Values::Real(values)) => {
-            Some(Labels::from_numbers(&values).map_err(|error| error.in_file(file))?)
-        }
-        Some(Values::Integers(values)) => Some(Labels::from_integers(&values)),
-        Some(Values::Unsigned(values)) => Some(Labels::from_integers(&values)),
-        Some(Values::Text(texts)) => Some(Labels::from_texts(&texts)),
-    };
-    let samples = Mat::from_fn(features.len(), parquet.n_rows, |t, i| features[t][i]);
-    let is_feature = |place: &usize| Some(*place) != label;
-    let names = (0..names.len()).filter(is_feature).map(|place| names[place].clone()).collect();
-    Ok(Table::from_file(file, samples, labels)?.with_feature_names(Some(names)))
+    Ok(Layout { columns, names, label })
 }

@@ -65,46 +65,89 @@ impl<'a> ParquetFile<'a> {
 
     /// All values of one column.
     pub(super) fn read(&self, index: usize) -> Result<Values, DataError> {
+        self.read_groups(index, &self.groups)
+    }
+
+    pub(super) fn n_groups(&self) -> usize {
+        self.groups.len()
+    }
+
+    pub(super) fn group_rows(&self, group: usize) -> usize {
+        self.groups[group].first().map_or(0, |chunk| chunk.n_rows)
+    }
+
+    /// The values of one column in one row group.
+    pub(super) fn read_group(&self, index: usize, group: usize) -> Result<Values, DataError> {
+        self.read_groups(index, &self.groups[group..=group])
+    }
+
+    /// Whether memory can hold the whole table.
+    pub(super) fn check_size(&self) -> Result<(), DataError> {
+        if self.n_rows.saturating_mul(self.columns.len()) <= MAX_ENTRIES {
+            return Ok(());
+        }
+        let problem = format!("{} rows of {} columns", self.n_rows, self.columns.len());
+        Err(DataError::format(self.file, problem, "split the file"))
+    }
+
+    fn read_groups(&self, index: usize, groups: &[Vec<Chunk>]) -> Result<Values, DataError> {
         let column = &self.columns[index];
         let name = &column.name;
-        self.column(column, index).map_err(|(problem, fix)| {
+        self.column(column, index, groups).map_err(|(problem, fix)| {
             DataError::format(self.file, format!("column {index} ({name}): {problem}"), fix)
         })
     }
 
-    fn column(&self, column: &Column, index: usize) -> Result<Values, Fault> {
+    fn column(
+        &self,
+        column: &Column,
+        index: usize,
+        groups: &[Vec<Chunk>],
+    ) -> Result<Values, Fault> {
         let physical = column.physical.map_err(|what| (what.to_string(), "drop the column"))?;
         let mut all = Values::none(physical);
-        for group in &self.groups {
+        for group in groups {
             let chunk = group[index];
-            let bytes = self.bytes.get(chunk.start..chunk.end);
-            let mut cursor = Cursor::new(bytes.ok_or_else(|| damaged("lies outside the file"))?);
-            let first = all.len();
-            let mut dictionary = None;
-            while all.len() - first < chunk.n_rows {
-                let row = all.len();
-                let page = Page::read(&mut cursor, chunk.codec)?;
-                if page.kind == DICTIONARY_PAGE {
-                    let values = page.dictionary(physical);
-                    dictionary = Some(values.ok_or_else(|| damaged("its dictionary is damaged"))?);
-                    continue;
-                }
-                if page.kind != DATA_PAGE && page.kind != DATA_PAGE_V2 {
-                    continue; // indices, which are not needed
-                }
-                let left = chunk.n_rows - (row - first);
-                if page.count > left {
-                    return Err(damaged("it has more values than the file has rows"));
-                }
-                if let Some(null) = page.first_null(column.may_be_null)? {
-                    let problem = format!("row {} is null", row + null);
-                    return Err((problem, "replace nulls, or drop their rows"));
-                }
-                let values = page.values(physical, dictionary.as_ref(), column.may_be_null)?;
-                all.append(values).ok_or_else(|| damaged("its pages differ in type"))?;
-            }
+            self.append_chunk(&mut all, column, physical, chunk)?;
         }
         Ok(all)
+    }
+
+    /// A column's part in one row group.
+    fn append_chunk(
+        &self,
+        all: &mut Values,
+        column: &Column,
+        physical: Physical,
+        chunk: Chunk,
+    ) -> Result<(), Fault> {
+        let bytes = self.bytes.get(chunk.start..chunk.end);
+        let mut cursor = Cursor::new(bytes.ok_or_else(|| damaged("lies outside the file"))?);
+        let first = all.len();
+        let mut dictionary = None;
+        while all.len() - first < chunk.n_rows {
+            let row = all.len();
+            let page = Page::read(&mut cursor, chunk.codec)?;
+            if page.kind == DICTIONARY_PAGE {
+                let values = page.dictionary(physical);
+                dictionary = Some(values.ok_or_else(|| damaged("its dictionary is damaged"))?);
+                continue;
+            }
+            if page.kind != DATA_PAGE && page.kind != DATA_PAGE_V2 {
+                continue; // indices, which are not needed
+            }
+            let left = chunk.n_rows - (row - first);
+            if page.count > left {
+                return Err(damaged("it has more values than the file has rows"));
+            }
+            if let Some(null) = page.first_null(column.may_be_null)? {
+                let problem = format!("row {} is null", row + null);
+                return Err((problem, "replace nulls, or drop their rows"));
+            }
+            let values = page.values(physical, dictionary.as_ref(), column.may_be_null)?;
+            all.append(values).ok_or_else(|| damaged("its pages differ in type"))?;
+        }
+        Ok(())
     }
 }
 
@@ -311,7 +354,7 @@ fn footer<'a>(bytes: &'a [u8], file: &'a Path) -> Result<ParquetFile<'a>, Fault>
         return Err(damaged("its row groups do not add up to its rows"));
     }
     let n_values = n_rows.saturating_mul(columns.len());
-    if n_values > MAX_ENTRIES || n_values > bytes.len().saturating_mul(MAX_GROWTH) {
+    if n_values > bytes.len().saturating_mul(MAX_GROWTH) {
         let problem =
             format!("{n_rows} rows of {} columns in {} bytes", columns.len(), bytes.len());
         return Err((problem, "split the file, or fetch it again if damaged"));

@@ -48,6 +48,27 @@ impl Values {
         }
     }
 
+    /// All as numbers; texts, which are not asked for, as none.
+    pub(super) fn into_numbers(self) -> Vec<f64> {
+        match self {
+            Self::Real(values) => values,
+            Self::Integers(values) => values.iter().map(|value| *value as f64).collect(),
+            Self::Unsigned(values) => values.iter().map(|value| *value as f64).collect(),
+            Self::Text(_) => Vec::new(),
+        }
+    }
+
+    /// One of them as the name of a class.
+    pub(super) fn label(&self, place: usize) -> String {
+        match self {
+            // + 0.0: −0 is written 0
+            Self::Real(values) => (values[place] + 0.0).to_string(),
+            Self::Integers(values) => values[place].to_string(),
+            Self::Unsigned(values) => values[place].to_string(),
+            Self::Text(values) => values[place].clone(),
+        }
+    }
+
     pub(super) fn append(&mut self, more: Self) -> Option<()> {
         match (self, more) {
             (Self::Real(values), Self::Real(more)) => values.extend(more),

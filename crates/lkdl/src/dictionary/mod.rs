@@ -8,6 +8,7 @@
 //! else.
 
 mod clean;
+mod feed;
 mod incremental;
 mod initial;
 mod initial_weights;
@@ -20,6 +21,7 @@ mod kernel_state;
 pub mod ksvd;
 pub mod online;
 pub mod optimal_directions;
+mod passes;
 mod refit;
 mod regression;
 pub mod rls;
@@ -27,6 +29,8 @@ mod statistics;
 
 pub use clean::Cleaning;
 pub(crate) use clean::set_atom;
+pub(crate) use feed::Fed;
+pub use feed::StreamLearner;
 pub use incremental::{BatchReport, BatchUpdate, Incremental};
 pub use initial::InitialAtoms;
 pub use initial_weights::InitialWeights;
@@ -36,6 +40,7 @@ pub use kernel_mod::KernelModParams;
 pub use ksvd::{AtomOrder, AtomUpdate, KsvdParams};
 pub use online::{OnlineCoding, OnlineDictionary, OnlineParams};
 pub use optimal_directions::ModParams;
+pub use passes::MultiPassMod;
 pub(crate) use regression::{coordinate_minimiser, ridge_regression};
 pub use rls::{RlsDictionary, RlsParams};
 pub use statistics::{DictionaryStatistics, DictionarySums, Updated, WorstSample};

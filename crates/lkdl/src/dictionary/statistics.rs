@@ -7,20 +7,18 @@
 //!
 //! with how often each atom is used and the few samples that are represented worst, which replace
 //! atoms that nobody uses. MOD's update D = BA⁻¹ and its error follow from them without the samples,
-//! so a pass over data that no memory holds is one MOD iteration ([`ModParams::learn_source`]). Cost
+//! so a pass over data that no memory holds is one MOD iteration ([`ModParams::learn_source`](super::ModParams::learn_source)). Cost
 //! per sample: its code, q² + 2kq flops; memory m² + km per node of the tree of blocks.
 
-use super::optimal_directions::{
-    ModParams, code_products, refit, sample_products, solve_for_atoms,
-};
-use super::{Learned, Stop, check_counts, check_problem, set_atom};
-use crate::blocks::{Add, BlockSums, Source};
-use crate::error::{LkdlError, Warning};
+use super::optimal_directions::{code_products, refit, sample_products, solve_for_atoms};
+use super::{check_counts, set_atom};
+use crate::blocks::{Add, BlockSums};
+use crate::error::LkdlError;
 use crate::linalg::par_product;
-use crate::matrix::{Contiguous, check_samples, check_size, col};
-use crate::monitor::Monitor;
+use crate::matrix::{Contiguous, check_size, col};
 use crate::pursuit::{BatchOmp, Target};
 use crate::real::Real;
+use crate::state::{Saved, Saving, unfit};
 use crate::vector::norm_sq;
 use faer::{Mat, MatRef};
 
@@ -166,10 +164,99 @@ impl<T: Real> DictionaryStatistics<T> {
     }
 
     /// The sums over all samples.
-    pub fn finish(self) -> Result<DictionarySums<T>, LkdlError> {
+    pub fn finish(mut self) -> Result<DictionarySums<T>, LkdlError> {
+        self.take()
+    }
+
+    /// The sums over all samples, which leaves none.
+    pub(super) fn take(&mut self) -> Result<DictionarySums<T>, LkdlError> {
         let nothing =
             LkdlError::Empty { what: "samples", rows: self.coder.atoms().nrows(), cols: 0 };
-        self.sums.finish()?.ok_or(nothing)
+        std::mem::take(&mut self.sums).finish()?.ok_or(nothing)
+    }
+}
+
+/// Levels of a tree of blocks that no source fills.
+const MAX_LEVEL: usize = 48;
+
+impl<T: Real> DictionaryStatistics<T> {
+    /// Lends the sums so far, under names that begin with `at`; the dictionary is the caller's.
+    pub(super) fn save<'a>(&'a self, at: &str, to: &mut Saving<'a, T>) {
+        to.counts(at, "nodes", [self.sums.nodes().len()]);
+        for (node, (first, level, sums)) in self.sums.nodes().enumerate() {
+            sums.save(&format!("{at}.{node}"), first, level, to);
+        }
+    }
+
+    /// Takes back the sums that were saved.
+    pub(super) fn restore(&mut self, at: &str, from: &mut Saved<T>) -> Result<(), LkdlError> {
+        let [n_nodes] = from.counts(at, "nodes")?;
+        let shape = (self.coder.atoms().nrows(), self.coder.n_atoms());
+        let nodes = (0..n_nodes)
+            .map(|node| DictionarySums::restore(&format!("{at}.{node}"), shape, self.n_worst, from))
+            .collect::<Result<Vec<_>, _>>()?;
+        self.sums = BlockSums::from_nodes(nodes)?;
+        Ok(())
+    }
+}
+
+impl<T: Real> DictionarySums<T> {
+    fn save<'a>(&'a self, at: &str, first: usize, level: u32, to: &mut Saving<'a, T>) {
+        to.counts(at, "n", [first, level as usize, self.n_samples, self.n_zero]);
+        to.wide(at, "A", &self.code_products);
+        to.wide(at, "B", &self.sample_products);
+        to.numbers(at, "squares", [self.sq_norm, self.sq_error]);
+        to.counts(at, "uses", self.uses.iter().copied());
+        to.numbers(at, "worst_errors", self.worst.iter().map(|worst| worst.sq_error));
+        to.counts(at, "worst_places", self.worst.iter().flat_map(|w| [w.block, w.column]));
+        let worst = self.worst.iter().map(|worst| worst.sample.as_slice());
+        to.columns(at, "worst", self.sample_products.nrows(), worst);
+    }
+
+    fn restore(
+        at: &str,
+        (k, m): (usize, usize),
+        n_worst: usize,
+        from: &mut Saved<T>,
+    ) -> Result<(usize, u32, Self), LkdlError> {
+        let [first, level, n_samples, n_zero] = from.counts(at, "n")?;
+        let (code_products, sample_products) = (from.wide(at, "A")?, from.wide(at, "B")?);
+        let (uses, worst) = (from.list(at, "uses")?, from.matrix(at, "worst")?);
+        let (errors, places) = (from.numbers(at, "worst_errors")?, from.list(at, "worst_places")?);
+        let &[sq_norm, sq_error] = from.numbers(at, "squares")?.as_slice() else {
+            return Err(unfit(at, "squares", "has another length"));
+        };
+        let (places, rest) = places.as_chunks::<2>();
+        let shapes = [
+            (code_products.nrows(), code_products.ncols()) == (m, m),
+            (sample_products.nrows(), sample_products.ncols()) == (k, m),
+            uses.len() == m && worst.nrows() == k,
+            errors.len() == worst.ncols() && places.len() == worst.ncols() && rest.is_empty(),
+            level < MAX_LEVEL && worst.ncols() <= n_worst,
+        ];
+        if shapes.contains(&false) {
+            return Err(unfit(at, "A", "and its neighbours do not fit together"));
+        }
+        let places = errors.iter().zip(places).enumerate();
+        let worst = places.map(|(i, (&sq_error, &[block, column]))| WorstSample {
+            sq_error,
+            block,
+            column,
+            sample: worst.col_as_slice(i).to_vec(),
+        });
+        let worst = worst.collect();
+        let sums = Self {
+            n_samples,
+            n_zero,
+            code_products,
+            sample_products,
+            sq_norm,
+            sq_error,
+            uses,
+            worst,
+            n_worst,
+        };
+        Ok((first, level as u32, sums))
     }
 }
 
@@ -214,72 +301,5 @@ impl<T: Real> DictionarySums<T> {
             columns.map(|((d, da), b)| d * (da - 2.0 * b)).sum::<f64>()
         });
         self.sq_norm + terms.sum::<f64>()
-    }
-}
-
-impl<T: Real> ModParams<T> {
-    /// [`Learner::learn_monitored`](super::Learner::learn_monitored) on samples that come in blocks:
-    /// one pass over `source` per iteration, memory that does not grow with it. Starting atoms are
-    /// drawn from the first block.
-    pub fn learn_source(
-        &self,
-        source: &mut dyn Source<T>,
-        stream: usize,
-        monitor: &dyn Monitor,
-    ) -> Result<Learned<T>, LkdlError> {
-        let (mut dictionary, mut warnings) = self.start(source, stream)?;
-        let (mut errors, mut n_replaced) = (Vec::new(), 0);
-        let stop = loop {
-            let sums = self.pass(source, &dictionary)?;
-            if errors.is_empty() && sums.n_zero > 0 {
-                warnings.push(Warning::ZeroSamples { count: sums.n_zero });
-            }
-            let updated = sums.update(&mut dictionary)?;
-            errors.push(updated.error);
-            n_replaced += updated.n_replaced;
-            monitor.advance(1);
-            if let Some(stop) = Stop::reached(&errors, self.tol, self.max_iters) {
-                break stop;
-            }
-            monitor.check()?;
-        };
-        Ok(Learned { dictionary, errors, stop, n_replaced, warnings })
-    }
-
-    fn start(
-        &self,
-        source: &mut dyn Source<T>,
-        stream: usize,
-    ) -> Result<(Mat<T>, Vec<Warning>), LkdlError> {
-        source.rewind()?;
-        let Some(first) = source.next_block()? else {
-            return Err(LkdlError::Empty { what: "samples", rows: 0, cols: 0 });
-        };
-        let X = first.samples.as_ref();
-        check_problem(X, self.n_atoms, self.sparsity, self.max_iters, self.tol)
-            .map_err(|error| error.in_block(0))?;
-        self.initial.draw(Contiguous::new(X).columns(), self.n_atoms, self.seed, stream)
-    }
-
-    fn pass(
-        &self,
-        source: &mut dyn Source<T>,
-        dictionary: &Mat<T>,
-    ) -> Result<DictionarySums<T>, LkdlError> {
-        source.rewind()?;
-        let n_worst = self.n_atoms;
-        let mut statistics = DictionaryStatistics::new(
-            dictionary.as_ref(),
-            self.sparsity.min(dictionary.ncols()),
-            n_worst,
-        )?;
-        let mut block = 0;
-        while let Some(next) = source.next_block()? {
-            check_samples(next.samples.as_ref(), "samples")
-                .map_err(|error| error.in_block(block))?;
-            statistics.add_block(block, next.samples.as_ref())?;
-            block += 1;
-        }
-        statistics.finish()
     }
 }

@@ -433,7 +433,7 @@ impl<T: Real> NystroemMap<T> {
         project_into(F.as_mut(), &self.panel, &self.projection, X.columns(), self.tile_width)?;
         if !self.mean.is_empty() {
             for f in F.col_iter_mut() {
-                f.iter_mut().zip(&self.mean).for_each(|(f, &mean)| *f = *f - mean);
+                f.iter_mut().zip(&self.mean).for_each(|(f, &mean)| *f -= mean);
             }
         }
         Ok(())

@@ -1,0 +1,256 @@
+//! `lkdl fit DATA -o MODEL --stream`: the data in blocks, as often as it takes, in bounded memory.
+
+use super::checkpoint::{FileKeeper, Note, load};
+use super::{FitArgs, ModelReport, PlannedStage, Report};
+use super::{
+    last_errors, learned, n_landmarks, named, outcome, planned, say, seconds, verdict, warnings,
+};
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::method::Precision;
+use crate::model_file;
+use crate::output;
+use crate::stages::{StageTime, Stages};
+use crate::words::{counted, shown, size};
+use lkdl::StageMemory;
+use lkdl::monitor::Monitor;
+use lkdl::stream::{StreamFit, SurveyParams};
+use lkdl_data::{BlockSource, DataArgument, Labels};
+use lkdl_model::{Card, Classifier, DataRecord, Element, Pipeline};
+use lkdl_recipe::{Method, StreamRecipe, Wishes};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Fits, saves and reports.
+pub(super) fn run(args: &FitArgs, context: &Context) -> Result<(), Failure> {
+    let method = args.method.method.unwrap_or(Method::Online);
+    let wishes = Wishes { method, ..args.method.wishes() };
+    wishes.check_streamed()?;
+    let flags = &args.stream;
+    if let Some(path) = flags.checkpoint.as_deref().filter(|_| !flags.resume) {
+        output::check(path, context)?;
+    }
+    match args.method.precision {
+        Precision::F32 => Run::<f32>::open(args, wishes, context)?.go(),
+        Precision::F64 => Run::<f64>::open(args, wishes, context)?.go(),
+    }
+}
+
+/// A fit from blocks, and what it needs.
+struct Run<'a, T: Element> {
+    args: &'a FitArgs,
+    context: &'a Context,
+    wishes: Wishes,
+    source: BlockSource<T>,
+    n_pilot: usize,
+    /// Everything that the model depends on, as it was given.
+    run: BTreeMap<String, String>,
+    stages: Stages<'a>,
+}
+
+/// A fit that has started, or goes on.
+struct Started<T: Element> {
+    fit: StreamFit<T>,
+    note: Note,
+    plan: Vec<PlannedStage>,
+}
+
+impl<'a, T: Element> Run<'a, T> {
+    fn open(args: &'a FitArgs, wishes: Wishes, context: &'a Context) -> Result<Self, Failure> {
+        let flags = &args.stream;
+        let source = open_source(args, context)?;
+        let p = source.n_features();
+        let block_size = flags.block_size::<T>(p, wishes.memory);
+        let n_pilot = flags.n_pilot::<T>(p, wishes.memory);
+        let source = source.in_blocks_of(block_size)?;
+        let sizes: Vec<String> = all_data(args).iter().map(file_size).collect();
+        let run = [
+            ("data", name(args)),
+            ("its size", sizes.join(" + ")),
+            ("reading", args.data.read.again()),
+            ("the method", format!("{wishes:?}")),
+            ("--precision", T::NAME.to_string()),
+            ("--seed", context.seed.to_string()),
+            ("--block", block_size.to_string()),
+            ("--pilot", n_pilot.to_string()),
+        ];
+        let run = run.into_iter().map(|(key, value)| (key.to_string(), value)).collect();
+        let stages = Stages::new(context);
+        Ok(Self { args, context, wishes, source, n_pilot, run, stages })
+    }
+
+    fn go(mut self) -> Result<(), Failure> {
+        let (context, flags) = (self.context, &self.args.stream);
+        let kept = flags.checkpoint.as_deref().filter(|path| flags.resume && path.exists());
+        let Started { fit, note, plan } = match kept {
+            Some(path) => self.resume(path)?,
+            None => self.start()?,
+        };
+        let class_names = Labels::from_texts(&note.written_names).class_names;
+        let every = flags.checkpoint_every.unwrap_or_default();
+        let mut keeper = FileKeeper::new(flags.checkpoint.as_deref(), every, &note)?;
+        let fitted = fit.run(&mut self.source, &mut keeper, &self.stages);
+        let model = fitted.map_err(|error| named(error, &class_names))?;
+        let model: Pipeline<T> = model.map_classifier(Classifier::from);
+        let stages = self.stages.finish();
+        account(&stages, &model, &note, context)?;
+        let mut report = Report {
+            n_features: model.preparation().n_features(),
+            data: note.data,
+            class_names,
+            settings: note.settings,
+            choice: note.choice,
+            folds: None,
+            model: None,
+        };
+        if let Some(output) = &self.args.output {
+            report.model = Some(save(&model, output, &report, stages, plan, context)?);
+        }
+        keeper.remove();
+        if context.json { context.print_json(&report) } else { Ok(()) }
+    }
+
+    /// Goes on from a checkpoint.
+    fn resume(&mut self, path: &Path) -> Result<Started<T>, Failure> {
+        let (note, state) = load::<T>(path, &self.run)?;
+        self.source.settle_as(&note.written_names);
+        let recipe = StreamRecipe::<T>::of(note.settings.clone(), self.context.seed)?;
+        let fit = recipe.params.resume(state)?;
+        let (passes, blocks) = fit.progress();
+        let done = format!("{} and {}", counted(passes, "pass"), counted(blocks, "block"));
+        say(self.context, "resume", "", format!("{} after {done}", path.display()))?;
+        Ok(Started { fit, note, plan: Vec::new() })
+    }
+
+    /// Looks at all samples, chooses by the pilot what was left open, and starts.
+    fn start(&mut self) -> Result<Started<T>, Failure> {
+        let (context, stages) = (self.context, &self.stages);
+        let seed = context.seed;
+        let survey = SurveyParams { n_pilot: self.n_pilot, seed, ..SurveyParams::default() };
+        let mut pilot = survey.survey(&mut self.source, stages)?;
+        let (class_names, classes) = self.source.settle();
+        if class_names.len() < 2 {
+            let only = class_names.first().map_or(String::new(), |name| shown(name));
+            return Err(Failure::input(format!(
+                "all samples are of class \"{only}\"; two classes or more are needed"
+            )));
+        }
+        pilot.relabel(&classes)?;
+        let tally = &pilot.tally;
+        let sizes = [
+            counted(tally.n_samples, "sample"),
+            counted(tally.n_features, "feature"),
+            counted(class_names.len(), "class"),
+            counted(tally.n_blocks, "block"),
+        ];
+        say(context, "data", "", format!("{}: {}", name(self.args), sizes.join(", ")))?;
+        let data = DataRecord {
+            name: name(self.args),
+            checksum: format!("{:016x}", tally.digest()),
+            n_samples: tally.n_samples,
+            feature_names: self.source.feature_names(),
+            image_shape: self.source.image_shape(),
+            index_base: self.source.index_base(),
+        };
+        stages.begin("choose", 0);
+        let recipe = self.wishes.stream_recipe(pilot.samples.as_ref(), &pilot.labels, seed)?;
+        let plan = recipe.params.stream_plan(&pilot)?;
+        say(context, "memory", "", planned(&plan, false))?;
+        let fit = recipe.params.start(pilot, stages);
+        let fit = fit.map_err(|error| named(error, &class_names))?;
+        let note = Note {
+            run: self.run.clone(),
+            choice: recipe.verdict.as_ref().map(|of_pilot| verdict(&recipe.settings, of_pilot)),
+            settings: recipe.settings,
+            written_names: self.source.written_names().to_vec(),
+            data,
+        };
+        let stage = |stage: &StageMemory| PlannedStage { stage: stage.stage, bytes: stage.bytes };
+        Ok(Started { fit, note, plan: plan.stages.iter().map(stage).collect() })
+    }
+}
+
+/// DATA and what follows it.
+fn all_data(args: &FitArgs) -> Vec<DataArgument> {
+    [&args.data.data].into_iter().chain(&args.stream.more_data).cloned().collect()
+}
+
+/// What the data are called.
+fn name(args: &FitArgs) -> String {
+    let names: Vec<String> = all_data(args).iter().map(ToString::to_string).collect();
+    names.join(" + ") + if args.stream.shifts { ", shifted" } else { "" }
+}
+
+fn open_source<T: Element>(args: &FitArgs, context: &Context) -> Result<BlockSource<T>, Failure> {
+    if args.stream.shifts {
+        return Ok(BlockSource::shifted(args.data.table(context)?, context.seed, 1)?);
+    }
+    let (directory, options) = (context.data_dir.as_deref(), args.data.read.options());
+    Ok(BlockSource::open(&all_data(args), directory, &options, 1)?)
+}
+
+/// The bytes of a file; a named set has none.
+fn file_size(data: &DataArgument) -> String {
+    match data {
+        DataArgument::File(path) => match path.metadata() {
+            Ok(metadata) => counted(metadata.len() as usize, "byte"),
+            Err(_) => "unknown".into(),
+        },
+        set => set.to_string(),
+    }
+}
+
+/// What came of every stage, a line each.
+fn account<T: Element>(
+    stages: &[StageTime],
+    model: &Pipeline<T>,
+    note: &Note,
+    context: &Context,
+) -> Result<(), Failure> {
+    for StageTime { stage, seconds: time } in stages {
+        let text = match *stage {
+            "survey" => Some(counted(note.data.n_samples, "sample")),
+            "choose" => Some(note.choice.clone().unwrap_or_default()),
+            "map" => None, // its time is that of the pilot; blocks are mapped while learning
+            "learn" => Some(learned(model.classifier())),
+            stage => outcome(stage, model, &note.settings),
+        };
+        if let Some(text) = text {
+            say(context, stage, &seconds(*time), text)?;
+        }
+    }
+    Ok(())
+}
+
+fn save<T: Element>(
+    model: &Pipeline<T>,
+    output: &Path,
+    report: &Report,
+    stages: Vec<StageTime>,
+    plan: Vec<PlannedStage>,
+    context: &Context,
+) -> Result<ModelReport, Failure> {
+    let warnings = warnings(model, &report.class_names);
+    warnings.iter().for_each(|warning| context.warn(warning));
+    let card = Card {
+        class_names: report.class_names.clone(),
+        seed: context.seed,
+        data: report.data.clone(),
+        settings: report.settings.clone(),
+    };
+    let bytes = model_file::save(output, model, &card, context)?;
+    say(context, "model", "", format!("{} ({})", output.display(), size(bytes as u64)))?;
+    let classifier = model.classifier();
+    Ok(ModelReport {
+        file: output.display().to_string(),
+        bytes,
+        memory_at_most: plan.iter().map(|stage| stage.bytes).max().unwrap_or(0),
+        memory_plan: plan,
+        stages,
+        n_landmarks: n_landmarks(model),
+        rank: classifier.n_features(),
+        n_atoms: classifier.n_atoms(),
+        errors: last_errors(classifier),
+        warnings,
+    })
+}

@@ -1,0 +1,150 @@
+//! The flags of a fit from blocks.
+
+use clap::Args;
+use lkdl::Real;
+use lkdl_data::DataArgument;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// Samples of a block, where the budget decides.
+const BLOCK: std::ops::RangeInclusive<usize> = 256..=8192;
+/// Samples of the pilot, where the budget decides.
+const PILOT: std::ops::RangeInclusive<usize> = 1000..=20_000;
+/// The shares of the budget that a block, and the pilot, may take.
+const BLOCK_SHARE: u64 = 32;
+const PILOT_SHARE: u64 = 8;
+
+/// How data that memory does not hold are learned from.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Data larger than memory")]
+pub struct StreamFlags {
+    /// Read the data in blocks, --iters times and once to look at them; --memory is then for all
+    /// (methods online, rls and mod; .npy, .npz, .csv, .tsv, .svm, .idx, .parquet and named sets)
+    #[arg(long, conflicts_with = "folds")]
+    pub stream: bool,
+    /// Another file of the same set, read after DATA; may be repeated
+    #[arg(long, value_name = "DATA", requires = "stream")]
+    pub more_data: Vec<DataArgument>,
+    /// Learn from every image and its eight shifts by one pixel, in random order
+    #[arg(long, requires = "stream", conflicts_with = "more_data")]
+    pub shifts: bool,
+    /// Samples of a block [default: as a 32nd of --memory holds, 256 to 8192]
+    #[arg(long, value_name = "N", requires = "stream")]
+    pub block: Option<usize>,
+    /// Samples that preparation and landmarks are chosen from [default: as an eighth of --memory
+    /// holds, 1000 to 20000]
+    #[arg(long, value_name = "N", requires = "stream")]
+    pub pilot: Option<usize>,
+    /// Keep the state of the fit in this file, which is removed when the model is written
+    #[arg(long, value_name = "FILE", requires = "stream")]
+    pub checkpoint: Option<PathBuf>,
+    /// How often: every so many seconds (30s), minutes (5min) or blocks (100) [default: 60s]
+    #[arg(long, value_name = "EVERY", requires = "checkpoint")]
+    pub checkpoint_every: Option<Every>,
+    /// Go on from the checkpoint, if there is one
+    #[arg(long, requires = "checkpoint")]
+    pub resume: bool,
+}
+
+impl StreamFlags {
+    /// Samples of a block.
+    pub fn block_size<T: Real>(&self, n_features: usize, budget: Option<u64>) -> usize {
+        let share = within::<T>(n_features, budget, BLOCK_SHARE);
+        // a power of two: a budget that differs a little cuts the same blocks
+        let usual = 1 << share.max(1).ilog2();
+        self.block.unwrap_or(usual.clamp(*BLOCK.start(), *BLOCK.end()))
+    }
+
+    /// Samples of the pilot.
+    pub fn n_pilot<T: Real>(&self, n_features: usize, budget: Option<u64>) -> usize {
+        let share = within::<T>(n_features, budget, PILOT_SHARE);
+        self.pilot.unwrap_or(share.clamp(*PILOT.start(), *PILOT.end()))
+    }
+}
+
+/// Samples that a share of the budget holds.
+fn within<T: Real>(n_features: usize, budget: Option<u64>, share: u64) -> usize {
+    let sample = (n_features.max(1) * size_of::<T>()) as u64;
+    usize::try_from(budget.unwrap_or(u64::MAX) / share / sample).unwrap_or(usize::MAX)
+}
+
+/// How often something is done.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Every {
+    /// After so many blocks.
+    Blocks(usize),
+    /// After so much time.
+    Time(Duration),
+}
+
+impl Default for Every {
+    fn default() -> Self {
+        Self::Time(Duration::from_secs(60))
+    }
+}
+
+impl FromStr for Every {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || "must be a time such as 30s or 5min, or a number of blocks".to_string();
+        let seconds = |number: &str, unit: f64| {
+            let count: f64 = number.trim().parse().map_err(|_| wrong())?;
+            Duration::try_from_secs_f64(count * unit).map(Self::Time).map_err(|_| wrong())
+        };
+        if let Some(number) = text.strip_suffix("min") {
+            return seconds(number, 60.0);
+        }
+        if let Some(number) = text.strip_suffix('s') {
+            return seconds(number, 1.0);
+        }
+        match text.parse() {
+            Ok(0) | Err(_) => Err(wrong()),
+            Ok(blocks) => Ok(Self::Blocks(blocks)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_blocks_are_told_apart() {
+        let time = |seconds| Every::Time(Duration::from_secs_f64(seconds));
+        for (text, every) in [
+            ("30s", time(30.0)),
+            ("0.5 s", time(0.5)),
+            ("5min", time(300.0)),
+            ("7", Every::Blocks(7)),
+        ] {
+            assert_eq!(text.parse(), Ok(every));
+        }
+        for text in ["", "0", "s", "-1s", "1h", "nans", "min"] {
+            assert!(text.parse::<Every>().unwrap_err().contains("30s or 5min"), "{text}");
+        }
+    }
+
+    #[test]
+    fn blocks_and_pilots_are_what_the_budget_holds() {
+        let flags = |block, pilot| StreamFlags {
+            stream: true,
+            more_data: Vec::new(),
+            shifts: false,
+            block,
+            pilot,
+            checkpoint: None,
+            checkpoint_every: None,
+            resume: false,
+        };
+        let usual = flags(None, None);
+        assert_eq!(usual.block_size::<f64>(784, Some(1_000_000_000)), 4096);
+        assert_eq!(usual.n_pilot::<f64>(784, Some(1_000_000_000)), 19_929);
+        assert_eq!(usual.block_size::<f32>(784, Some(1_000_000)), 256);
+        let unbound = (usual.block_size::<f32>(0, None), usual.n_pilot::<f32>(0, None));
+        assert_eq!(unbound, (8192, 20_000));
+        let said = flags(Some(3), Some(9));
+        assert_eq!((said.block_size::<f64>(784, None), said.n_pilot::<f64>(784, None)), (3, 9));
+    }
+}

@@ -1,0 +1,172 @@
+//! `lkdl fit --stream`: every learner and format, bounded memory, and runs that are killed.
+#![allow(clippy::unwrap_used)] // helpers of tests unwrap too
+
+mod common;
+
+use common::{Scratch, command, json, lkdl};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// The digits as a file, and flags that make a fit of them quick.
+fn digits(folder: &Scratch, name: &str) -> String {
+    let file = folder.path(name);
+    assert_eq!(lkdl(&["data", "convert", "digits", &file]).code, 0);
+    file
+}
+
+const QUICK: [&str; 10] = [
+    "--stream",
+    "--atoms",
+    "12",
+    "--sparsity",
+    "4",
+    "--landmarks",
+    "60",
+    "--rank",
+    "40",
+    "--force",
+];
+
+fn accuracy(model: &str, data: &str) -> f64 {
+    json(&["evaluate", model, data, "--json"])["accuracy"].as_f64().unwrap()
+}
+
+#[test]
+fn every_learner_and_format_streams_the_digits() {
+    let folder = Scratch::new("stream-formats");
+    let model = folder.path("m.safetensors");
+    let mut models = Vec::new();
+    for name in ["d.npz", "d.csv", "d.svm", "d.idx", "d.parquet"] {
+        let file = digits(&folder, name);
+        let words = ["fit", &file, "-o", &model, "--block", "128"];
+        let run = lkdl(&[&words[..], &QUICK].concat());
+        assert_eq!(run.code, 0, "{name}: {}", run.stderr);
+        assert!(run.stdout.contains("1797 samples, 64 features, 10 classes, 15 blocks"), "{run:?}");
+        assert!(accuracy(&model, &file) > 0.9, "{name}");
+        let facts = json(&["inspect", &model, "--json"]);
+        models.push((facts["map"].clone(), facts["classes"].clone()));
+    }
+    // the same samples in any file are the same model
+    assert!(models.iter().all(|facts| *facts == models[0]));
+    let file = folder.path("d.npz");
+    for method in ["rls", "mod"] {
+        let words = ["fit", &file, "-o", &model, "--method", method, "--precision", "f32"];
+        let run = lkdl(&[&words[..], &QUICK].concat());
+        assert_eq!(run.code, 0, "{method}: {}", run.stderr);
+        assert!(accuracy(&model, &file) > 0.9, "{method}");
+    }
+    let shifted = ["fit", "digits", "-o", &model, "--shifts", "--iters", "1", "--json"];
+    let report = json(&[&shifted[..], &QUICK].concat());
+    assert_eq!(report["data"]["n_samples"], 9 * 1797);
+    let two = ["fit", &file, "--more-data", &file, "-o", &model, "--iters", "1", "--json"];
+    let report = json(&[&two[..], &QUICK].concat());
+    assert_eq!(report["data"]["n_samples"], 2 * 1797);
+}
+
+#[test]
+fn what_cannot_be_streamed_is_refused_with_the_fix() {
+    let folder = Scratch::new("stream-refused");
+    let model = folder.path("m.safetensors");
+    let refused = |words: &[&str], code: i32, text: &str| {
+        let run = lkdl(&[&["fit"], words, &["-o", &model]].concat());
+        assert_eq!(run.code, code, "{run:?}");
+        assert!(run.stderr.contains(text), "{}", run.stderr);
+        assert!(!Path::new(&model).exists());
+    };
+    let ksvd = "--stream does not go with --method ksvd; it is for --method online or rls or mod";
+    refused(&["digits", "--stream", "--method", "ksvd"], 2, ksvd);
+    refused(&["digits", "--resume"], 2, "--checkpoint");
+    refused(&["digits", "--stream", "--memory", "100kB"], 2, "may use 0.1 MB; raise --memory");
+    let nan = folder.write("nan.csv", "f0,f1,label\n1,2,a\n3,nan,b\n");
+    refused(&[&nan, "--stream"], 3, "nan.csv, line 3: column 1 (f1): \"nan\" is not a finite");
+    let one = folder.write("one.csv", "f0,f1,label\n1,2,a\n3,4,a\n");
+    refused(&[&one, "--stream"], 3, "all samples are of class \"a\"");
+    let mat = folder.path("d.mat");
+    assert_eq!(lkdl(&["data", "convert", "digits", &mat]).code, 0);
+    refused(&[&mat, "--stream"], 3, "mat is not read in blocks; convert it first");
+    refused(&["digits", "--stream", "--block", "0"], 2, "block_size is 0");
+}
+
+/// A fit of many small blocks that keeps its state after each of them.
+fn words<'a>(data: &'a str, model: &'a str, kept: &'a str, method: &'a str) -> Vec<&'a str> {
+    let own = ["fit", data, "-o", model, "--method", method, "--block", "24", "--iters", "2"];
+    let keep = ["--checkpoint", kept, "--checkpoint-every", "1", "--resume"];
+    [&own[..], &QUICK, &keep].concat()
+}
+
+/// Starts the fit and kills it after a while; whether it was still running.
+fn killed_after(words: &[&str], time: Duration) -> bool {
+    let mut child = command(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(time);
+    let was_running = child.try_wait().unwrap().is_none();
+    let _ = child.kill();
+    child.wait().unwrap();
+    was_running
+}
+
+#[test]
+fn a_fit_that_is_killed_at_any_moment_and_resumed_ends_in_the_same_file() {
+    let folder = Scratch::new("stream-killed");
+    let data = digits(&folder, "d.npz");
+    for (round, method) in ["online", "mod", "rls"].into_iter().enumerate() {
+        let (model, kept) = (folder.path("m.safetensors"), folder.path("fit.ckpt"));
+        let words = words(&data, &model, &kept, method);
+        let start = Instant::now();
+        let run = lkdl(&words);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        let time = start.elapsed();
+        let whole = std::fs::read(&model).unwrap();
+        assert!(!Path::new(&kept).exists(), "a fit that has ended leaves no checkpoint");
+        let mut resumed = 0;
+        for step in 0..3 {
+            std::fs::remove_file(&model).unwrap();
+            // moments that no step of the fit knows of, twice in one fit
+            for part in [0.23, 0.41] {
+                let moment = time.mul_f64(part + 0.11 * step as f64 + 0.03 * round as f64);
+                killed_after(&words, moment);
+            }
+            resumed += usize::from(Path::new(&kept).exists());
+            let run = lkdl(&words);
+            assert_eq!(run.code, 0, "{}", run.stderr);
+            assert!(std::fs::read(&model).unwrap() == whole, "{method}, step {step}");
+        }
+        assert!(resumed > 0, "no run was killed while it learned");
+    }
+}
+
+#[test]
+fn a_checkpoint_of_another_run_or_with_a_flipped_byte_is_refused() {
+    let folder = Scratch::new("stream-checkpoint");
+    let data = digits(&folder, "d.npz");
+    let (model, kept) = (folder.path("m.safetensors"), folder.path("fit.ckpt"));
+    let words = words(&data, &model, &kept, "online");
+    let start = Instant::now();
+    assert_eq!(lkdl(&words).code, 0);
+    let time = start.elapsed();
+    let killed = (1..20).any(|part| {
+        let _ = std::fs::remove_file(&model);
+        killed_after(&words, time.mul_f64(0.05 * f64::from(part))) && Path::new(&kept).exists()
+    });
+    assert!(killed, "no run was killed while it learned");
+    let refused = |words: &[&str], text: &str| {
+        let run = lkdl(words);
+        assert_eq!(run.code, 3, "{run:?}");
+        assert!(run.stderr.contains(text), "{}", run.stderr);
+    };
+    refused(&[&words[..], &["--seed", "9"]].concat(), "of another run: --seed was 0, and is 9");
+    refused(&[&words[..], &["--tol", "0.1"]].concat(), "of another run: the method was ");
+    refused(&[&words[..], &["--precision", "f32"]].concat(), "another run: --precision was f64");
+    let mut bytes = std::fs::read(&kept).unwrap();
+    let place = bytes.len() - 5;
+    bytes[place] ^= 1;
+    std::fs::write(&kept, &bytes).unwrap();
+    refused(&words, "the checkpoint is damaged: its checksum does not match");
+    std::fs::write(&kept, "no checkpoint").unwrap();
+    refused(&words, "not a checkpoint of lkdl");
+    // without --resume and --force it is not written over
+    let fresh: Vec<&str> =
+        words.iter().copied().filter(|word| !["--resume", "--force"].contains(word)).collect();
+    let run = lkdl(&fresh);
+    assert_eq!(run.code, 4, "{run:?}");
+}

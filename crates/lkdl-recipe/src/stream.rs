@@ -1,0 +1,141 @@
+//! The recipe of a fit from blocks: what the pilot suggests, said in full, so that an interrupted
+//! fit can be resumed without it.
+
+use crate::applies::Chosen;
+use crate::error::{Fits, RecipeError};
+use crate::held_out::Verdict;
+use crate::methods::{Common, online, optimal_directions, rls};
+use crate::names::{KernelName, MapName, Method, Named};
+use crate::recipe::USUAL_TOL;
+use crate::settings::{Settings, Sizes};
+use crate::wishes::Wishes;
+use faer::{Mat, MatRef};
+use lkdl::prelude::*;
+use lkdl::stream::StreamParams;
+use lkdl_model::Element;
+
+/// Parameters of a fit from blocks, and the settings that they follow from.
+pub struct StreamRecipe<T: Element> {
+    /// What the engine runs.
+    pub params: StreamParams<T>,
+    /// Option and value of everything that was said or chosen.
+    pub settings: Settings,
+    /// What held-out samples of the pilot decided.
+    pub verdict: Option<Verdict>,
+}
+
+impl Wishes {
+    /// The parameters for a source of which these samples are the pilot.
+    pub fn stream_recipe<T: Element>(
+        &self,
+        pilot: MatRef<'_, T>,
+        labels: &[usize],
+        seed: u64,
+    ) -> Result<StreamRecipe<T>, RecipeError> {
+        self.check_streamed()?;
+        let recipe = self.recipe(pilot, labels, seed)?;
+        Ok(StreamRecipe { verdict: recipe.verdict, ..StreamRecipe::of(recipe.settings, seed)? })
+    }
+
+    /// Refuses what cannot be learned from blocks.
+    pub fn check_streamed(&self) -> Result<(), RecipeError> {
+        let misplaced = |with, fits| {
+            Err(RecipeError::Misplaced { option: "stream", value: None, with, note: "", fits })
+        };
+        if !Method::STREAMED.contains(&self.method) {
+            let names = Method::STREAMED.iter().map(|method| method.name()).collect();
+            return misplaced(("method", self.method.name()), Fits::Values("method", names));
+        }
+        if self.is_precomputed() {
+            let fits = Fits::Advice("choose a {kernel} of samples");
+            return misplaced(("kernel", KernelName::Precomputed.name()), fits);
+        }
+        Ok(())
+    }
+}
+
+impl<T: Element> StreamRecipe<T> {
+    /// The recipe of these settings, which leave nothing open.
+    pub fn of(settings: Settings, seed: u64) -> Result<Self, RecipeError> {
+        let is_wish = |option: &str| !["precision", "seed"].contains(&option);
+        let all = settings.iter().map(|(option, value)| (option.as_str(), value.as_str()));
+        let wishes = Wishes::from_settings(all.filter(|(option, _)| is_wish(option)))?;
+        let chosen = Chosen {
+            method: wishes.method,
+            map: wishes.map.unwrap_or(MapName::None),
+            kernel: wishes.kernel.kernel,
+            kernel_is_said: true,
+        };
+        // widths are said: there is nothing to be looked up in samples
+        let map = wishes.map_params(&chosen, Mat::<T>::new().as_ref(), seed)?;
+        let sparsity = wishes.sparsity.unwrap_or(1);
+        let common = Common {
+            sizes: Sizes {
+                n_atoms: wishes.atoms.unwrap_or(1),
+                sparsity,
+                learning: wishes.learning_sparsity.unwrap_or(sparsity),
+            },
+            n_classes: 0,
+            iters: wishes.iters,
+            tol: wishes.tol.unwrap_or(USUAL_TOL),
+            batch: wishes.batch,
+            exact_update: false,
+            kernel: None,
+            memory: wishes.memory,
+            seed,
+        };
+        let learner = match wishes.method {
+            Method::Mod => StreamLearner::Mod(optimal_directions(&common)),
+            Method::Rls => StreamLearner::Rls(rls(&common)),
+            _ => StreamLearner::Online(online(&common)),
+        };
+        let prepare = wishes.prepare.clone().unwrap_or_default();
+        let method = ClassDictionariesParams { learner, sparsity };
+        let params = LkdlParams { prepare, map, method, memory: wishes.memory };
+        Ok(Self { params, settings, verdict: None })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rings() -> (Mat<f64>, Vec<usize>) {
+        let samples = Mat::from_fn(2, 300, |row, i| {
+            let (angle, radius) = (i as f64, 1.0 + (i % 2) as f64);
+            radius * if row == 0 { angle.cos() } else { angle.sin() }
+        });
+        (samples, (0..300).map(|i| i % 2).collect())
+    }
+
+    #[test]
+    fn the_recipe_of_its_settings_is_the_same_recipe() {
+        let (samples, labels) = rings();
+        for settings in [
+            &[("method", "online"), ("batch", "32")][..],
+            &[("method", "rls"), ("map", "fourier"), ("sigma", "0.7median")],
+            &[("method", "mod"), ("kernel", "gaussian"), ("landmarks", "20"), ("iters", "3")],
+            &[("method", "mod"), ("map", "none"), ("prepare", "center,l2")],
+        ] {
+            let wishes = Wishes::from_settings(settings.iter().copied()).unwrap();
+            let in_memory = wishes.recipe(samples.as_ref(), &labels, 5).unwrap();
+            let recipe = wishes.stream_recipe(samples.as_ref(), &labels, 5).unwrap();
+            assert_eq!(recipe.params.map, in_memory.params.map);
+            assert_eq!(recipe.params.prepare, in_memory.params.prepare);
+            let again = StreamRecipe::<f64>::of(recipe.settings.clone(), 5).unwrap();
+            assert_eq!(format!("{:?}", again.params), format!("{:?}", recipe.params));
+            let atoms: usize = recipe.settings["atoms"].parse().unwrap();
+            assert!(format!("{:?}", recipe.params).contains(&format!("n_atoms: {atoms},")));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_streamed_is_refused_with_what_can() {
+        let wishes = Wishes::from_settings([("method", "ksvd")]).unwrap();
+        let text = wishes.check_streamed().unwrap_err().to_string();
+        assert_eq!(
+            text,
+            "stream does not go with method ksvd; it is for method online or rls or mod"
+        );
+    }
+}

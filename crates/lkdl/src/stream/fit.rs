@@ -1,0 +1,297 @@
+//! A fit from a source while it runs: map and preparation stand, dictionaries move, and all of it
+//! can be kept between any two blocks.
+
+use super::plan::Sizes;
+use super::saved_map::{restore_map, save_map};
+use super::survey::Pilot;
+use super::tally::Tally;
+use super::{Keeper, StreamParams};
+use crate::blocks::{Block, Source};
+use crate::classify::{ClassDictionaries, in_class};
+use crate::dictionary::{Fed, StreamLearner};
+use crate::error::{LkdlError, Warning};
+use crate::map::nystroem::NystroemMap;
+use crate::matrix::{columns_of, gather};
+use crate::monitor::Monitor;
+use crate::pipeline::{FeatureMap, Lkdl};
+use crate::prepare::Preparation;
+use crate::real::Real;
+use crate::state::{Saved, Saving, unfit};
+use faer::Mat;
+use rayon::prelude::*;
+
+/// A fit from a source, between two blocks.
+#[derive(Debug, Clone)]
+pub struct StreamFit<T: Real> {
+    learner: StreamLearner<T>,
+    sparsity: usize,
+    preparation: Preparation<T>,
+    map: FeatureMap<T>,
+    /// One dictionary per class.
+    classes: Vec<Fed<T>>,
+    /// What the first pass saw.
+    first: Tally,
+    /// What this pass has seen so far.
+    seen: Tally,
+    /// Passes that are done.
+    n_passes: usize,
+    /// Samples that preparation has made zero, in the first pass that learned.
+    n_zero: usize,
+    warnings: Vec<Warning>,
+}
+
+impl<T: Real> StreamParams<T> {
+    /// Fits preparation and map on the pilot, and starts a dictionary for every class.
+    pub fn start(&self, pilot: Pilot<T>, monitor: &dyn Monitor) -> Result<StreamFit<T>, LkdlError> {
+        self.check_precomputed()?;
+        if self.method.sparsity == 0 {
+            return Err(LkdlError::parameter("sparsity", 0, "at least 1"));
+        }
+        pilot.tally.check_whole()?;
+        let sizes = Sizes::from(&pilot);
+        let map_params = self.stream_map(&sizes)?;
+        if let Some(budget) = self.memory {
+            let threads = rayon::current_num_threads();
+            self.plan_streaming(&map_params, &sizes, threads)?.check(budget)?;
+        }
+        let mut warnings: Vec<Warning> = pilot.warning().into_iter().collect();
+        monitor.begin("prepare", 0);
+        let Pilot { samples, labels, indices, tally } = pilot;
+        let preparation = self.prepare.fit(samples.as_ref())?;
+        let prepared = preparation.apply_in_place(samples)?.samples;
+        monitor.check()?;
+        monitor.begin("landmarks", 0);
+        let mut map = map_params.fit(prepared.as_ref())?;
+        if let FeatureMap::Nystroem(map) = &mut map {
+            warnings.extend(map.warnings().iter().cloned());
+            **map = of_source(map, &indices)?;
+        }
+        monitor.check()?;
+        monitor.begin("map", 0);
+        let F = map.consume(prepared)?;
+        let classes = self.start_classes(&F, &labels, &tally)?;
+        Ok(StreamFit {
+            learner: self.method.learner.clone(),
+            sparsity: self.method.sparsity,
+            preparation,
+            map,
+            classes,
+            first: tally,
+            seen: Tally::default(),
+            n_passes: 0,
+            n_zero: 0,
+            warnings,
+        })
+    }
+
+    fn start_classes(
+        &self,
+        F: &Mat<T>,
+        labels: &[usize],
+        tally: &Tally,
+    ) -> Result<Vec<Fed<T>>, LkdlError> {
+        let members = members(labels, tally.class_counts.len());
+        let start = |class: usize| {
+            let pilot = gather(columns_of(F), &members[class]);
+            let fed = self.method.learner.start(pilot.as_ref(), class, tally.class_counts[class]);
+            fed.map_err(|error| in_class(class, error))
+        };
+        let started: Vec<Result<Fed<T>, LkdlError>> =
+            (0..members.len()).into_par_iter().map(start).collect();
+        started.into_iter().collect()
+    }
+
+    /// The fit that was saved, with the parameters it was started with.
+    pub fn resume(&self, mut from: Saved<T>) -> Result<StreamFit<T>, LkdlError> {
+        let from = &mut from;
+        let (preparation, map) = restore_map(&self.prepare, &self.map, from)?;
+        let first = Tally::restore(FIRST, from)?;
+        let resume =
+            |(class, &n): (usize, &usize)| self.method.learner.resume(&class_place(class), n, from);
+        let classes =
+            first.class_counts.iter().enumerate().map(resume).collect::<Result<Vec<_>, _>>()?;
+        let [n_passes, n_zero] = from.counts(FIT, "n")?;
+        let seen = Tally::restore(SEEN, from)?;
+        if classes.is_empty() || seen.check_within(&first).is_err() {
+            return Err(unfit(SEEN, "n", "does not fit the first pass"));
+        }
+        Ok(StreamFit {
+            learner: self.method.learner.clone(),
+            sparsity: self.method.sparsity,
+            preparation,
+            map,
+            classes,
+            first,
+            seen,
+            n_passes,
+            n_zero,
+            warnings: from.warnings(FIT)?,
+        })
+    }
+}
+
+/// Landmarks by their numbers in the source, not in the pilot.
+fn of_source<T: Real>(map: &NystroemMap<T>, pilot: &[usize]) -> Result<NystroemMap<T>, LkdlError> {
+    let panel = map.panel();
+    let indices = panel.indices().map(|chosen| chosen.iter().map(|&i| pilot[i]).collect());
+    let panel =
+        crate::kernel::Panel::from_parts(panel.kernel(), panel.points(), indices, panel.n_rows())?;
+    NystroemMap::from_parts(panel, map.projection(), map.mean(), map.eigenvalues())
+}
+
+const FIT: &str = "fit";
+const FIRST: &str = "first";
+const SEEN: &str = "seen";
+
+fn class_place(class: usize) -> String {
+    format!("class.{class}")
+}
+
+/// The places of every class.
+fn members(labels: &[usize], n_classes: usize) -> Vec<Vec<usize>> {
+    let mut members = vec![Vec::new(); n_classes];
+    for (i, &label) in labels.iter().enumerate() {
+        members[label].push(i);
+    }
+    members
+}
+
+impl<T: Real> StreamFit<T> {
+    /// Goes on over `source` until the passes are done, lending its memory to `keeper` whenever it
+    /// asks.
+    pub fn run(
+        mut self,
+        source: &mut dyn Source<T>,
+        keeper: &mut dyn Keeper<T>,
+        monitor: &dyn Monitor,
+    ) -> Result<Lkdl<T, ClassDictionaries<T>>, LkdlError> {
+        let per_pass = self.first.n_blocks;
+        monitor.begin("learn", per_pass.saturating_mul(self.learner.max_passes()));
+        monitor.advance(self.n_passes.saturating_mul(per_pass) + self.seen.n_blocks);
+        keeper.keep(&self.save())?;
+        while !self.is_done() {
+            source.rewind()?;
+            source.skip(self.seen.n_blocks)?;
+            while let Some(block) = source.next_block()? {
+                self.add_block(block)?;
+                monitor.advance(1);
+                monitor.check()?;
+                if keeper.is_due() {
+                    keeper.keep(&self.save())?;
+                }
+            }
+            self.end_pass()?;
+        }
+        self.finish()
+    }
+
+    /// Whether every class has converged or used up its passes.
+    pub fn is_done(&self) -> bool {
+        self.classes.iter().all(|class| self.learner.stop(class.errors()).is_some())
+    }
+
+    /// The next block of a pass.
+    pub fn add_block(&mut self, block: Block<T>) -> Result<(), LkdlError> {
+        let number = self.seen.n_blocks;
+        self.seen.add(&block)?;
+        self.seen.check_within(&self.first)?;
+        if block.samples.ncols() > 0 {
+            check_features(&block, &self.first)?;
+        }
+        self.learn(number, block).map_err(|error| match error {
+            LkdlError::InBlock { .. } => error,
+            error => error.in_block(number),
+        })
+    }
+
+    fn learn(&mut self, number: usize, block: Block<T>) -> Result<(), LkdlError> {
+        let members = members(&block.labels, self.classes.len());
+        let F = if block.samples.ncols() == 0 {
+            Mat::zeros(self.map.rank(self.first.n_features), 0)
+        } else {
+            let prepared = self.preparation.apply_in_place(block.samples)?;
+            if self.n_passes == 0 {
+                self.n_zero += prepared.n_zero;
+            }
+            self.map.consume(prepared.samples)?
+        };
+        let learner = &self.learner;
+        let learned: Vec<Result<(), LkdlError>> = self
+            .classes
+            .par_iter_mut()
+            .zip(&members)
+            .filter(|(class, _)| learner.stop(class.errors()).is_none())
+            .map(|(class, members)| {
+                class.add_block(number, gather(columns_of(&F), members).as_ref())
+            })
+            .collect();
+        // the error of the lowest class, whichever thread met one first
+        learned.into_iter().collect()
+    }
+
+    /// The source has come to its end.
+    pub fn end_pass(&mut self) -> Result<(), LkdlError> {
+        let seen = std::mem::take(&mut self.seen);
+        seen.check_same(&self.first)?;
+        let learner = &self.learner;
+        let ended: Vec<Result<(), LkdlError>> = self
+            .classes
+            .par_iter_mut()
+            .enumerate()
+            .filter(|(_, class)| learner.stop(class.errors()).is_none())
+            .map(|(l, class)| class.end_pass().map(|_| ()).map_err(|error| in_class(l, error)))
+            .collect();
+        ended.into_iter().collect::<Result<(), _>>()?;
+        self.n_passes += 1;
+        Ok(())
+    }
+
+    /// The fitted pipeline, as any other.
+    pub fn finish(mut self) -> Result<Lkdl<T, ClassDictionaries<T>>, LkdlError> {
+        if self.n_zero > 0 {
+            self.warnings.insert(0, Warning::ZeroSamples { count: self.n_zero });
+        }
+        let mut learned = Vec::with_capacity(self.classes.len());
+        for class in self.classes {
+            let stop = self.learner.stop(class.errors());
+            let mut class = class.finish()?;
+            class.stop = stop.unwrap_or(class.stop);
+            learned.push(class);
+        }
+        let classifier = ClassDictionaries::new(learned, self.sparsity)?;
+        Ok(Lkdl::from_parts(self.preparation, self.map, classifier).with_warnings(self.warnings))
+    }
+
+    /// Lends all that the fit remembers.
+    pub fn save(&self) -> Saving<'_, T> {
+        let mut to = Saving::default();
+        save_map(&self.preparation, &self.map, &mut to);
+        self.first.save(FIRST, &mut to);
+        self.seen.save(SEEN, &mut to);
+        to.counts(FIT, "n", [self.n_passes, self.n_zero]);
+        to.warnings(FIT, &self.warnings);
+        for (l, class) in self.classes.iter().enumerate() {
+            class.save(&class_place(l), &mut to);
+        }
+        to
+    }
+
+    /// The fitted map.
+    pub fn map(&self) -> &FeatureMap<T> {
+        &self.map
+    }
+
+    /// Passes that are done, and blocks of the one that runs.
+    pub fn progress(&self) -> (usize, usize) {
+        (self.n_passes, self.seen.n_blocks)
+    }
+}
+
+/// A pass whose first block has other columns than those of the first pass.
+fn check_features<T: Real>(block: &Block<T>, first: &Tally) -> Result<(), LkdlError> {
+    let (p, before) = (block.samples.nrows(), first.n_features);
+    if p == before {
+        return Ok(());
+    }
+    Err(LkdlError::SourceChanged { change: format!("it has {p} features, not {before}") })
+}

@@ -1,0 +1,121 @@
+//! A fit from samples that no memory holds: a few passes over a [`Source`], memory that does not
+//! grow with it, and a pipeline at the end like any other.
+//!
+//! 1. **Survey** ([`SurveyParams`]): one pass counts samples and classes, and draws a pilot. The
+//!    caller may look at it before choosing parameters.
+//! 2. **Start** ([`StreamParams::start`]): preparation, landmarks and map are fitted on the pilot;
+//!    starting atoms are drawn from it.
+//! 3. **Passes** ([`StreamFit::run`]): every block is prepared, mapped and fed to the dictionaries of
+//!    its classes ([`StreamLearner`]), then forgotten.
+//!
+//! The samples come in the order of the source, which should be mixed: online learners that see one
+//! class after the other learn each of them well, but one that sees the easy samples of a class
+//! first has forgotten them by the end.
+//!
+//! Between any two blocks the fit can lend all that it remembers to a [`Keeper`]
+//! ([`Saving`](crate::state::Saving)). A fit that goes on from there ([`StreamParams::resume`]) ends
+//! in the same bits as one that was never interrupted. Every pass must see what the first one saw:
+//! a source that shrinks, grows or changes is [`LkdlError::SourceChanged`].
+//!
+//! ```
+//! use lkdl::blocks::{Block, Source};
+//! use lkdl::monitor::Silent;
+//! use lkdl::prelude::*;
+//! use lkdl::stream::{KeepNothing, StreamParams, SurveyParams};
+//!
+//! /// Two rings, 50 samples at a time.
+//! struct Rings(usize);
+//!
+//! impl Source<f64> for Rings {
+//!     fn next_block(&mut self) -> Result<Option<Block<f64>>, LkdlError> {
+//!         let first = 50 * self.0;
+//!         self.0 += 1;
+//!         let samples = faer::Mat::from_fn(2, 50, |row, i| {
+//!             let (angle, radius) = ((first + i) as f64, 1.0 + (i % 2) as f64);
+//!             radius * if row == 0 { angle.cos() } else { angle.sin() }
+//!         });
+//!         let labels = (0..50).map(|i| i % 2).collect();
+//!         Ok((first < 1000).then_some(Block { samples, labels }))
+//!     }
+//!
+//!     fn rewind(&mut self) -> Result<(), LkdlError> {
+//!         self.0 = 0;
+//!         Ok(())
+//!     }
+//! }
+//!
+//! let params = StreamParams {
+//!     prepare: PrepareParams::default(),
+//!     map: MapParams::Nystroem(NystroemParams {
+//!         kernel: Kernel::Polynomial { degree: 2.0, offset: 1.0 },
+//!         rank: Rank::Exact(6),
+//!         ..Default::default()
+//!     }),
+//!     method: ClassDictionariesParams {
+//!         learner: StreamLearner::Online(OnlineParams {
+//!             n_atoms: 8,
+//!             coding: OnlineCoding::Omp { sparsity: 3 },
+//!             max_iters: 2,
+//!             ..Default::default()
+//!         }),
+//!         sparsity: 3,
+//!     },
+//!     memory: Some(8_000_000),
+//! };
+//! let mut source = Rings(0);
+//! let pilot = SurveyParams { n_pilot: 200, ..Default::default() }.survey(&mut source, &Silent)?;
+//! assert_eq!(pilot.tally.class_counts, [500, 500]);
+//! let model = params.start(pilot, &Silent)?.run(&mut source, &mut KeepNothing, &Silent)?;
+//! source.rewind()?;
+//! let block = source.next_block()?.unwrap();
+//! assert!(model.predict(block.samples.as_ref())?.accuracy(&block.labels)? > 0.95);
+//! # Ok::<(), LkdlError>(())
+//! ```
+//!
+//! [`LkdlError::SourceChanged`]: crate::LkdlError::SourceChanged
+//! [`Source`]: crate::blocks::Source
+
+mod fit;
+mod plan;
+mod saved_map;
+mod survey;
+mod tally;
+#[cfg(test)]
+mod tests;
+
+pub use fit::StreamFit;
+pub use survey::{Pilot, SurveyParams};
+pub use tally::Tally;
+
+use crate::classify::ClassDictionariesParams;
+use crate::dictionary::StreamLearner;
+use crate::error::LkdlError;
+use crate::pipeline::LkdlParams;
+use crate::real::Real;
+use crate::state::Saving;
+
+/// A pipeline whose dictionaries are learned from a source.
+pub type StreamParams<T> = LkdlParams<ClassDictionariesParams<StreamLearner<T>>>;
+
+/// Keeps what a fit remembers, so that it can be resumed.
+pub trait Keeper<T: Real> {
+    /// Asked after every block: whether [`Keeper::keep`] shall be called now.
+    fn is_due(&mut self) -> bool;
+
+    /// Keeps the state, in the place of any before. The first call is before the first block.
+    fn keep(&mut self, state: &Saving<'_, T>) -> Result<(), LkdlError>;
+}
+
+/// Keeps nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct KeepNothing;
+
+impl<T: Real> Keeper<T> for KeepNothing {
+    fn is_due(&mut self) -> bool {
+        false
+    }
+
+    fn keep(&mut self, _: &Saving<'_, T>) -> Result<(), LkdlError> {
+        Ok(())
+    }
+}

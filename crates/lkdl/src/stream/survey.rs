@@ -1,0 +1,180 @@
+//! The first pass over a source: how many samples of which classes there are, and a pilot, a sample
+//! of them that memory holds.
+//!
+//! Every sample draws a random key from a stream that depends on the seed and on its number alone.
+//! The pilot are the samples with the smallest keys: a uniform sample without replacement, whatever
+//! the blocks, and the same one whoever looks. Of every class the few smallest are kept beside it,
+//! so that a class of ten samples among millions has some to start its atoms from.
+
+use super::tally::Tally;
+use crate::blocks::{Block, Source};
+use crate::error::{LkdlError, Warning};
+use crate::monitor::Monitor;
+use crate::random::{Stage, stream};
+use crate::real::Real;
+use chacha20::ChaCha8Rng;
+use faer::Mat;
+use rand::RngExt;
+use std::collections::BTreeMap;
+
+/// Samples that share a stream of keys.
+const KEYS_PER_STREAM: usize = 4096;
+
+/// How large the pilot is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SurveyParams {
+    /// Samples of the uniform pilot at most.
+    pub n_pilot: usize,
+    /// Samples kept of every class at least, as far as it has them.
+    pub per_class: usize,
+    /// Seed of the keys.
+    pub seed: u64,
+}
+
+impl Default for SurveyParams {
+    fn default() -> Self {
+        Self { n_pilot: 20_000, per_class: 50, seed: 0 }
+    }
+}
+
+/// What the first pass found.
+#[derive(Debug, Clone)]
+pub struct Pilot<T: Real> {
+    /// p×n, in the order of the source.
+    pub samples: Mat<T>,
+    /// Their class indices.
+    pub labels: Vec<usize>,
+    /// Their numbers in the source.
+    pub indices: Vec<usize>,
+    /// Counts of the whole pass.
+    pub tally: Tally,
+}
+
+impl<T: Real> Pilot<T> {
+    /// The same with other class indices: class l becomes `classes[l]`, as when names are put in
+    /// order once all of them are known. Two classes may become one.
+    pub fn relabel(&mut self, classes: &[usize]) -> Result<(), LkdlError> {
+        let n_classes = self.tally.class_counts.len();
+        if classes.len() != n_classes {
+            let (expected, got) = (n_classes, classes.len());
+            return Err(LkdlError::Shape { what: "new class indices", expected, got });
+        }
+        self.labels.iter_mut().for_each(|label| *label = classes[*label]);
+        self.tally.relabel(classes);
+        self.tally.check_whole()
+    }
+
+    /// The warning that belongs to a pilot that is not all.
+    pub(super) fn warning(&self) -> Option<Warning> {
+        let (used, of) = (self.samples.ncols(), self.tally.n_samples);
+        (used < of).then_some(Warning::PilotSample { used, of })
+    }
+}
+
+impl SurveyParams {
+    /// Goes through `source` once, from its beginning.
+    pub fn survey<T: Real>(
+        &self,
+        source: &mut dyn Source<T>,
+        monitor: &dyn Monitor,
+    ) -> Result<Pilot<T>, LkdlError> {
+        if self.n_pilot == 0 {
+            return Err(LkdlError::parameter("n_pilot", 0, "at least 1"));
+        }
+        monitor.begin("survey", 0);
+        source.rewind()?;
+        let mut survey = Survey::new(*self);
+        while let Some(block) = source.next_block()? {
+            survey.add_block(&block)?;
+            monitor.advance(1);
+            monitor.check()?;
+        }
+        survey.finish()
+    }
+}
+
+/// A sample that may be in the pilot.
+struct Candidate<T> {
+    label: usize,
+    sample: Vec<T>,
+}
+
+/// The candidates with the smallest keys, by key and number.
+struct Smallest<T> {
+    capacity: usize,
+    kept: BTreeMap<(u64, usize), Candidate<T>>,
+}
+
+impl<T: Real> Smallest<T> {
+    fn new(capacity: usize) -> Self {
+        Self { capacity, kept: BTreeMap::new() }
+    }
+
+    fn offer(&mut self, key: (u64, usize), label: usize, sample: &[T]) {
+        let is_full = self.kept.len() == self.capacity;
+        if is_full && self.kept.last_key_value().is_none_or(|(largest, _)| key > *largest) {
+            return;
+        }
+        if is_full {
+            self.kept.pop_last();
+        }
+        self.kept.insert(key, Candidate { label, sample: sample.to_vec() });
+    }
+}
+
+/// The first pass while it runs.
+struct Survey<T: Real> {
+    params: SurveyParams,
+    tally: Tally,
+    keys: ChaCha8Rng,
+    all: Smallest<T>,
+    classes: Vec<Smallest<T>>,
+}
+
+impl<T: Real> Survey<T> {
+    fn new(params: SurveyParams) -> Self {
+        Self {
+            params,
+            tally: Tally::default(),
+            keys: stream(params.seed, Stage::Survey, 0, 0),
+            all: Smallest::new(params.n_pilot),
+            classes: Vec::new(),
+        }
+    }
+
+    fn add_block(&mut self, block: &Block<T>) -> Result<(), LkdlError> {
+        let first = self.tally.n_samples;
+        self.tally.add(block)?;
+        let per_class = self.params.per_class;
+        self.classes.resize_with(self.tally.class_counts.len(), || Smallest::new(per_class));
+        for (i, &label) in block.labels.iter().enumerate() {
+            let index = first + i;
+            if index.is_multiple_of(KEYS_PER_STREAM) {
+                self.keys = stream(self.params.seed, Stage::Survey, 0, index / KEYS_PER_STREAM);
+            }
+            let key = (self.keys.random::<u64>(), index);
+            let sample = block.samples.col_as_slice(i);
+            self.all.offer(key, label, sample);
+            self.classes[label].offer(key, label, sample);
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Pilot<T>, LkdlError> {
+        self.tally.check_whole()?;
+        let mut kept = BTreeMap::new();
+        for smallest in self.classes.into_iter().chain([self.all]) {
+            kept.extend(
+                smallest.kept.into_iter().map(|((_, index), candidate)| (index, candidate)),
+            );
+        }
+        let mut samples = Mat::zeros(self.tally.n_features, kept.len());
+        let (mut labels, mut indices) = (Vec::new(), Vec::new());
+        for (slot, (index, candidate)) in kept.into_iter().enumerate() {
+            samples.col_as_slice_mut(slot).copy_from_slice(&candidate.sample);
+            labels.push(candidate.label);
+            indices.push(index);
+        }
+        Ok(Pilot { samples, labels, indices, tally: self.tally })
+    }
+}
