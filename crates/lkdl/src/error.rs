@@ -140,6 +140,14 @@ pub enum LkdlError {
         /// What it said.
         message: String,
     },
+    /// What was kept of an interrupted fit is not what the fit remembered.
+    #[error("the state kept of the fit is not whole: {name} {problem}; start the fit anew")]
+    SavedState {
+        /// Which array.
+        name: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
     /// A class label has no sample.
     #[error("class {class} has no sample; drop the label or give it samples")]
     EmptyClass {

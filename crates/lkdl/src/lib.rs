@@ -255,6 +255,7 @@ pub mod pursuit;
 mod random;
 mod real;
 pub mod sampling;
+pub mod state;
 #[cfg(test)]
 mod testing;
 mod vector;

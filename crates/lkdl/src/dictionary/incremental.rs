@@ -20,6 +20,7 @@ use crate::monitor::Monitor;
 use crate::pursuit::{Codes, check_range};
 use crate::random::{Stage, permutation, stream};
 use crate::real::Real;
+use crate::state::{Saved, Saving, unfit};
 use crate::vector::{norm_sq, normalize, scale};
 use faer::{Mat, MatRef};
 
@@ -33,6 +34,9 @@ pub trait BatchUpdate<T: Real> {
 
     /// Samples will have so many features from now on: atoms are padded with zeros.
     fn pad(&mut self, n_features: usize);
+
+    /// Lends all that the dictionary remembers, under names that begin with `at`.
+    fn save<'a>(&'a self, at: &str, to: &mut Saving<'a, T>);
 }
 
 /// What one mini-batch did.
@@ -173,6 +177,54 @@ impl<T: Real, S: BatchUpdate<T>> Incremental<T, S> {
     }
 }
 
+impl<T: Real, S: BatchUpdate<T>> Incremental<T, S> {
+    /// Lends all that the learner remembers, under names that begin with `at`.
+    pub fn save<'a>(&'a self, at: &str, to: &mut Saving<'a, T>) {
+        self.state.save(at, to);
+        to.matrix(at, "waiting", &self.waiting);
+        to.counts(at, "n", [self.n_waiting, self.n_blocks, self.n_zero, self.n_replaced]);
+        to.numbers(at, "squares", [self.sq_error, self.sq_norm]);
+        to.numbers(at, "errors", self.errors.iter().copied());
+        to.warnings(at, &self.warnings);
+    }
+
+    /// The learner that was saved, around the dictionary that was.
+    pub(super) fn restore(
+        state: S,
+        batch_size: usize,
+        at: &str,
+        from: &mut Saved<T>,
+    ) -> Result<Self, LkdlError> {
+        let waiting = from.matrix(at, "waiting")?;
+        check_size("saved batch's n_features", waiting.nrows(), state.dictionary().nrows())?;
+        check_size("saved batch_size", waiting.ncols(), batch_size)?;
+        let [n_waiting, n_blocks, n_zero, n_replaced] = from.counts(at, "n")?;
+        let &[sq_error, sq_norm] = from.numbers(at, "squares")?.as_slice() else {
+            return Err(unfit(at, "squares", "has another length"));
+        };
+        if n_waiting >= batch_size {
+            return Err(unfit(at, "n", "holds a batch that is full"));
+        }
+        Ok(Self {
+            state,
+            waiting,
+            n_waiting,
+            n_blocks,
+            n_zero,
+            sq_error,
+            sq_norm,
+            errors: from.numbers(at, "errors")?,
+            n_replaced,
+            warnings: from.warnings(at)?,
+        })
+    }
+
+    /// ‖X − DΓ‖_F/‖X‖_F of every pass so far.
+    pub fn errors(&self) -> &[f64] {
+        &self.errors
+    }
+}
+
 /// How often samples in memory are gone through, in which order.
 pub(super) struct Passes {
     pub(super) max: usize,
@@ -242,6 +294,25 @@ impl FadingSums {
 
     pub(super) fn pad(&mut self, n_features: usize) {
         pad_rows(&mut self.B, n_features);
+    }
+
+    pub(super) fn save<'a, T: Real>(&'a self, at: &str, to: &mut Saving<'a, T>) {
+        to.wide(at, "A", &self.A);
+        to.wide(at, "B", &self.B);
+    }
+
+    /// The sums that were saved, of a dictionary of this shape.
+    pub(super) fn restore<T: Real>(
+        D: &Mat<T>,
+        at: &str,
+        from: &mut Saved<T>,
+    ) -> Result<Self, LkdlError> {
+        let (A, B) = (from.wide(at, "A")?, from.wide(at, "B")?);
+        check_size("saved A's rows", A.nrows(), D.ncols())?;
+        check_size("saved A's columns", A.ncols(), D.ncols())?;
+        check_size("saved B's rows", B.nrows(), D.nrows())?;
+        check_size("saved B's columns", B.ncols(), D.ncols())?;
+        Ok(Self { A, B })
     }
 }
 

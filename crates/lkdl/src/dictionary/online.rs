@@ -24,6 +24,7 @@ use crate::monitor::Monitor;
 use crate::pursuit::lasso::{LassoParams, Penalty};
 use crate::pursuit::{BatchOmp, Encoded};
 use crate::real::Real;
+use crate::state::{Saved, Saving};
 use crate::vector::{norm_sq, scale};
 use faer::{Mat, MatRef};
 
@@ -100,6 +101,20 @@ impl<T: Real> OnlineParams<T> {
             n_batches: 0,
         };
         Ok(Incremental::new(state, self.batch_size, warnings))
+    }
+
+    /// The learner that was saved under `at` while it was fed with the same parameters.
+    pub fn resume(
+        &self,
+        at: &str,
+        from: &mut Saved<T>,
+    ) -> Result<Incremental<T, OnlineDictionary<T>>, LkdlError> {
+        let D = from.matrix(at, "D")?;
+        let [n_batches] = from.counts(at, "batches")?;
+        let sums = FadingSums::restore(&D, at, from)?;
+        let (coding, fading) = (self.coding, self.fading);
+        let state = OnlineDictionary { D, sums, coding, fading, n_batches };
+        Incremental::restore(state, self.batch_size, at, from)
     }
 
     fn check(&self, samples: MatRef<'_, T>) -> Result<(), LkdlError> {
@@ -228,5 +243,11 @@ impl<T: Real> BatchUpdate<T> for OnlineDictionary<T> {
     fn pad(&mut self, n_features: usize) {
         pad_rows(&mut self.D, n_features);
         self.sums.pad(n_features);
+    }
+
+    fn save<'a>(&'a self, at: &str, to: &mut Saving<'a, T>) {
+        to.matrix(at, "D", &self.D);
+        self.sums.save(at, to);
+        to.counts(at, "batches", [self.n_batches]);
     }
 }

@@ -25,6 +25,7 @@ use crate::matrix::{Contiguous, frobenius_sq};
 use crate::monitor::Monitor;
 use crate::pursuit::BatchOmp;
 use crate::real::Real;
+use crate::state::{Saved, Saving};
 use crate::vector::scale;
 use faer::{Mat, MatRef};
 
@@ -90,11 +91,36 @@ impl<T: Real> RlsParams<T> {
             D,
             sparsity: self.sparsity,
             forgetting: self.forgetting,
-            settled: SETTLED * self.total.unwrap_or(0) as f64,
+            settled: self.settled(),
             n_seen: 0,
             started: false,
         };
         Ok(Incremental::new(state, self.batch_size, warnings))
+    }
+
+    /// The learner that was saved under `at` while it was fed with the same parameters.
+    pub fn resume(
+        &self,
+        at: &str,
+        from: &mut Saved<T>,
+    ) -> Result<Incremental<T, RlsDictionary<T>>, LkdlError> {
+        let D = from.matrix(at, "D")?;
+        let [n_seen, started] = from.counts(at, "seen")?;
+        let state = RlsDictionary {
+            sums: FadingSums::restore(&D, at, from)?,
+            D,
+            sparsity: self.sparsity,
+            forgetting: self.forgetting,
+            settled: self.settled(),
+            n_seen,
+            started: started > 0,
+        };
+        Incremental::restore(state, self.batch_size, at, from)
+    }
+
+    /// a.
+    fn settled(&self) -> f64 {
+        SETTLED * self.total.unwrap_or(0) as f64
     }
 
     fn check(&self, samples: MatRef<'_, T>) -> Result<(), LkdlError> {
@@ -196,5 +222,11 @@ impl<T: Real> BatchUpdate<T> for RlsDictionary<T> {
     fn pad(&mut self, n_features: usize) {
         pad_rows(&mut self.D, n_features);
         self.sums.pad(n_features);
+    }
+
+    fn save<'a>(&'a self, at: &str, to: &mut Saving<'a, T>) {
+        to.matrix(at, "D", &self.D);
+        self.sums.save(at, to);
+        to.counts(at, "seen", [self.n_seen, usize::from(self.started)]);
     }
 }
