@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -51,12 +52,25 @@ def seed(random_state: Any) -> int:
 
 
 def threads(n_jobs: int | None) -> int:
-    """Threads as the engine counts them: 0 for all cores."""
-    if n_jobs is None or n_jobs == -1:
+    """Threads as the engine counts them: 0 for all cores. A task of Dask has those of its worker."""
+    if n_jobs is None:
+        return _worker_threads()
+    if n_jobs == -1:
         return 0
     if n_jobs == 0:
         raise LkdlError("n_jobs is 0, but must be a number of threads, or -1 for all cores")
     return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
+
+
+def _worker_threads() -> int:
+    """Threads of the Dask worker that runs this, which its tasks share; 0 elsewhere."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return 0
+    try:
+        return int(distributed.get_worker().state.nthreads)
+    except ValueError:  # no task
+        return 0
 
 
 def usual_budget() -> int | None:

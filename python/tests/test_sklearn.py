@@ -23,6 +23,8 @@ TRANSFORMERS = [
     lkdl.SparseCoder(),
     lkdl.KSVD(8, sparsity=2),
     lkdl.MOD(8, sparsity=2),
+    lkdl.OnlineDictionary(8, sparsity=2, batch_size=16),
+    lkdl.OnlineDictionary(8, sparsity=2, algorithm="rls"),
 ]
 CLASSIFIERS = [
     lkdl.LKDLClassifier(),
@@ -32,6 +34,7 @@ CLASSIFIERS = [
     lkdl.DKSVDClassifier(),
     lkdl.FDDLClassifier(max_iter=2),
     lkdl.SRCClassifier(),
+    lkdl.OnlineLKDLClassifier(),
 ]
 
 
