@@ -23,6 +23,18 @@ def dense(X: Any) -> np.ndarray:
     return np.require(X.toarray() if sparse.issparse(X) else X, requirements=["C", "A"])
 
 
+def aligned(value: Any) -> Any:
+    """The same with all arrays as the engine reads them: what came over a network, or out of a pickle,
+    need not be aligned."""
+    if isinstance(value, np.ndarray):
+        return np.require(value, requirements=["C", "A"])
+    if isinstance(value, (tuple, list)):
+        return type(value)(aligned(part) for part in value)
+    if isinstance(value, dict):
+        return {name: aligned(part) for name, part in value.items()}
+    return value
+
+
 def samples(X: Any, name: str = "X") -> np.ndarray:
     """A C-order array of floats: the same memory, if it is one already."""
     return dense(check_array(X, accept_sparse="csr", dtype=FLOATS, order="C", input_name=name))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _core
+from ._arguments import aligned
 
 
 def settings(estimator: Any, n_atoms: int, sparsity: int, seed: int) -> dict[str, Any]:
@@ -30,7 +31,7 @@ def stalled(errors: Sequence[float], tol: float) -> bool:
 
 
 def _restored(settings: dict[str, Any], arrays: dict[str, Any]) -> _core.Incremental:
-    return _core.Incremental.from_state(settings, arrays)
+    return _core.Incremental.from_state(settings, aligned(arrays))
 
 
 def _reduced(learner: _core.Incremental) -> tuple[Any, ...]:

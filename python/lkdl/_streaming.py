@@ -94,7 +94,13 @@ class OnlineLKDLClassifier(LKDLClassifier):
         """
         first = "_learners" not in self.__dict__
         X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", reset=first,
+            self,
+            X,
+            y,
+            accept_sparse="csr",
+            dtype=FLOATS,
+            order="C",
+            reset=first,
             ensure_min_samples=2 if first else 1,
         )
         check_classification_targets(y)
@@ -127,7 +133,9 @@ class OnlineLKDLClassifier(LKDLClassifier):
     def _check_known(self, labels: np.ndarray, known: np.ndarray | None) -> None:
         new = [] if known is None else np.setdiff1d(labels, known)
         if len(new):
-            raise LkdlError(f"y has the label {new[0]!r}, which is not among the classes given first")
+            raise LkdlError(
+                f"y has the label {new[0]!r}, which is not among the classes given first"
+            )
 
     def _feed(self, X: np.ndarray, y: np.ndarray) -> None:
         labels = np.unique(y)

@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 TRANSFORMERS = [
     lkdl.Nystroem(n_components=20),
     lkdl.Nystroem(n_components="auto", map="optimal", sampler="rpcholesky"),
+    lkdl.Nystroem("poly", n_components=20),
     lkdl.RandomFourier(n_components=16),
     lkdl.Fastfood(n_components=16),
     lkdl.SparseCoder(),
