@@ -75,8 +75,8 @@ pub fn map_by_sums(
     };
     let params = NystroemParams {
         rank: self::rank(rank)?,
-        variant: lkdl_recipe::variant(variant).map_err(|text| Failure::argument(text))?,
-        indefinite: lkdl_recipe::indefinite(indefinite).map_err(|text| Failure::argument(text))?,
+        variant: lkdl_recipe::variant(variant).map_err(Failure::argument)?,
+        indefinite: lkdl_recipe::indefinite(indefinite).map_err(Failure::argument)?,
         centered,
         seed,
         ..NystroemParams::default()

@@ -7,9 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What a part of the library may import beside itself. `testing` is for tests.
-const IMPORTS: [(&str, &[&str]); 21] = [
+const IMPORTS: [(&str, &[&str]); 22] = [
     ("error", &[]),
     ("blocks", &["error", "real"]),
+    ("state", &["error", "real"]),
     ("random", &[]),
     // the trait of custom kernels, to call it in either precision
     ("real", &["error", "kernel"]),
@@ -41,7 +42,7 @@ const IMPORTS: [(&str, &[&str]); 21] = [
         "dictionary",
         &[
             "blocks", "distinct", "error", "linalg", "lloyd", "matrix", "monitor", "pursuit",
-            "random", "real", "testing", "vector",
+            "random", "real", "state", "testing", "vector",
         ],
     ),
     (
