@@ -36,9 +36,10 @@ def block(p: int, L: int, rows: int, number: int) -> np.ndarray:
     """Samples of all classes in turn: points of a random subspace for each, and noise."""
     rng = np.random.default_rng([7, number])
     bases = np.random.default_rng(7).normal(size=(L, SUBSPACE, p))
-    labels = np.arange(rows) % L
-    X = np.einsum("ns,nsp->np", rng.normal(size=(rows, SUBSPACE)), bases[labels])
-    return (X + 0.3 * rng.normal(size=(rows, p))).astype(np.float32)
+    X = 0.3 * rng.normal(size=(rows, p))
+    for label, basis in enumerate(bases):
+        X[label::L] += rng.normal(size=(len(X[label::L]), SUBSPACE)) @ basis
+    return X.astype(np.float32)
 
 
 def samples(problem: cost.Problem, n_blocks: int) -> tuple[da.Array, da.Array]:

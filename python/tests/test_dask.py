@@ -181,6 +181,7 @@ def test_a_map_of_all_samples_is_that_of_one_machine(kernel, data):
     assert there.approximation_error_ == pytest.approx(missed / whole)
     assert isinstance(there.to_local(), lkdl.Nystroem) and not hasattr(there.to_local(), "client")
     np.testing.assert_array_equal(there.to_local().transform(memory), there.transform(memory))
+    np.testing.assert_array_equal(clone(there).fit_transform(X).compute(), F)
     energy = there.residual_energy(X)
     np.testing.assert_allclose(energy.compute(), there.to_local().residual_energy(memory))
 
@@ -216,6 +217,7 @@ def test_a_classifier_is_that_of_one_machine(data):
     assert bits(again) == bits(there)
 
 
+@pytest.mark.filterwarnings("error:X does not have valid feature names")
 def test_data_frames_have_blocks_of_unknown_size(data):
     _, _, memory, labels = data
     names = [f"pixel{i}" for i in range(memory.shape[1])]
@@ -226,8 +228,9 @@ def test_data_frames_have_blocks_of_unknown_size(data):
     found = model.predict(frame[names])
     assert np.isnan(found.shape[0]) and model.score(frame[names], frame["label"]) > 0.9
     assert np.array_equal(found.compute(), model.to_local().predict(frame[names].compute()))
-    with pytest.raises(lkdl.LkdlError, match="columns"):
-        model.predict(frame[names[::-1]])
+    for method in (model.predict, lambda X: model.score(X, frame["label"])):
+        with pytest.raises(lkdl.LkdlError, match="columns"):
+            method(frame[names[::-1]])
     with pytest.raises(lkdl.LkdlError, match="2 blocks, but X has 6"):
         model.fit(frame[names], frame["label"].repartition(npartitions=2))
     with pytest.raises(lkdl.LkdlError, match="unknown size"):
@@ -343,6 +346,8 @@ def test_collections_that_are_none_are_refused(data):
         lkdl.dask.Nystroem("precomputed").fit(X)
     with pytest.raises(lkdl.LkdlError, match="landmarks="):
         lkdl.dask.Nystroem(sampler=np.arange(5)).fit(X)
+    with pytest.raises(lkdl.LkdlError, match="sparse_output"):
+        estimators()["mod"].set_params(sparse_output=True).fit(X).transform(X)
     with pytest.raises(lkdl.LkdlError, match="30 features"):
         estimators()["mod"].fit(X).transform(X[:, :30])
 

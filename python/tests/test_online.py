@@ -164,6 +164,15 @@ def test_a_class_may_come_late(known, digits):
         lkdl.OnlineLKDLClassifier().partial_fit(X, y, classes=np.arange(5))
 
 
+def test_the_first_block_may_have_one_class_of_those_announced(digits):
+    X, y = digits
+    stream = lkdl.OnlineLKDLClassifier().partial_fit(X[y == 3], y[y == 3], classes=np.arange(10))
+    assert set(stream.predict(X)) == {3}
+    assert stream.partial_fit(X, y).score(X, y) > 0.95
+    with pytest.raises(lkdl.LkdlError, match="1 class"):
+        lkdl.OnlineLKDLClassifier().partial_fit(X[y == 3], y[y == 3])
+
+
 def test_a_label_that_was_not_announced_is_refused_and_changes_nothing(digits):
     X, y = digits
     stream = lkdl.OnlineLKDLClassifier().partial_fit(X[:500], y[:500] % 3, classes=[0, 1, 2])

@@ -7,6 +7,7 @@ elsewhere. Errors name the block.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -97,14 +98,16 @@ class Blocks:
         client = _current(self.client)
         if client is None:
             return dask.compute(tasks)[0]
-        return aligned(client.compute(delayed(tasks), retries=RETRIES).result())
+        with _models_in_graphs():
+            return aligned(client.compute(delayed(tasks), retries=RETRIES).result())
 
     def persist(self, tasks: list[Delayed]) -> list[Delayed]:
         """Tasks whose results stay where they are made."""
         client = _current(self.client)
         if client is None:
             return list(dask.persist(*tasks))
-        return list(client.persist(tasks, retries=RETRIES))
+        with _models_in_graphs():
+            return list(client.persist(tasks, retries=RETRIES))
 
     def each(self, function: Callable[..., Any], *arguments: Any) -> list[Delayed]:
         """``function(number, X, y, *arguments)`` of every block."""
@@ -263,6 +266,15 @@ def _current(client: Any) -> Any:
         return default_client()
     except (ImportError, ValueError):
         return None
+
+
+@contextmanager
+def _models_in_graphs() -> Iterator[None]:
+    """Graphs carry models and atoms on purpose: data that were sent to workers beforehand would be lost
+    with them."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sending large graph")
+        yield
 
 
 def _of_block(

@@ -104,9 +104,7 @@ class LKDLClassifier(OnDask, lkdl.LKDLClassifier):
         """The share of the rows of X whose label is right."""
         if not is_dask(X):
             return super().score(X, y, sample_weight)
-        blocks = Blocks(X, y, self.client)
-        found = blocks.compute(blocks.each(_right, self.to_local()))
-        right, count = np.sum(found, axis=0)
+        right, count = np.sum(self._each(_right, X, y), axis=0)
         return float(right / count) if count else 0.0
 
 

@@ -25,9 +25,12 @@ AHEAD = 8
 class _Coding(OnDask):
     """Codes of Dask collections."""
 
-    transform = lazy(
-        "transform", lambda self: self.components_.dtype, lambda self: len(self.components_)
-    )
+    transform = lazy("transform", lambda self: self.components_.dtype, lambda self: self._columns())
+
+    def _columns(self) -> int:
+        if self.sparse_output:
+            raise LkdlError("sparse_output is for arrays in memory; codes of Dask's are dense")
+        return len(self.components_)
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Learn from the rows of X, and their codes over the final dictionary."""
@@ -37,9 +40,7 @@ class _Coding(OnDask):
         """The share of the squared norm of X that codes represent."""
         if not is_dask(X):
             return super().score(X)
-        blocks = Blocks(X, client=self.client)
-        found = blocks.compute(blocks.each(_squares, self.to_local()))
-        rest, whole = np.sum(found, axis=0)
+        rest, whole = np.sum(self._each(_squares, X), axis=0)
         return float(1.0 - rest / whole) if whole > 0 else 0.0
 
 

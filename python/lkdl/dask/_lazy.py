@@ -11,7 +11,7 @@ from dask.delayed import delayed
 from sklearn.utils.validation import check_is_fitted
 
 from .._core import LkdlError
-from ._blocks import as_array, block, checked
+from ._blocks import Blocks, as_array, block, checked
 
 #: Samples that decide what needs a look at samples, unless it is said: what a laptop fits in a minute.
 USUAL_PILOT = 10_000
@@ -82,32 +82,42 @@ class OnDask:
         state = super().__getstate__()
         return {name: value for name, value in state.items() if name != "client"}
 
-    def _lazily(self, method: str, X: Any, dtype: Any, columns: int | None) -> da.Array:
-        """What a method of the ordinary estimator gives for every block."""
-        array, names = as_array(X)
+    def _check_columns(self, n_features: int, names: list[str] | None) -> None:
+        """Refuses other columns than those of the fit."""
         known = getattr(self, "feature_names_in_", None)
         if names is not None and known is not None and names != list(known):
             raise LkdlError("the columns of X are not those of the fit, or not in that order")
-        if array.shape[1] != self.n_features_in_:
-            kind = type(self).__name__
+        if n_features != self.n_features_in_:
             raise LkdlError(
-                f"X has {array.shape[1]} features, but {kind} is expecting "
+                f"X has {n_features} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input"
             )
+
+    def _of_arrays(self) -> Any:
+        """The ordinary estimator without names of columns: blocks are arrays."""
+        local = self.to_local()
+        local.__dict__.pop("feature_names_in_", None)
+        return local
+
+    def _each(self, function: Callable[..., Any], X: Any, y: Any = None) -> list[Any]:
+        """``function(number, X, y, estimator)`` of every block, computed."""
+        check_is_fitted(self)
+        blocks = Blocks(X, y, self.client)
+        self._check_columns(blocks.n_features, blocks.names)
+        return blocks.compute(blocks.each(function, self._of_arrays()))
+
+    def _lazily(self, method: str, X: Any, dtype: Any, columns: int | None) -> da.Array:
+        """What a method of the ordinary estimator gives for every block."""
+        array, names = as_array(X)
+        self._check_columns(array.shape[1], names)
         shape = {"drop_axis": 1} if columns is None else {"chunks": (array.chunks[0], (columns,))}
         empty = np.empty((0,) if columns is None else (0, 0), dtype=dtype)
-        local = delayed(_without_names(self.to_local()))
+        local = delayed(self._of_arrays())
         expected = (self.n_features_in_, array.dtype)
         arguments = {"method": method, "shape": expected, "empty": (columns, np.dtype(dtype))}
         return da.map_blocks(
             _called, array, local, **arguments, **shape, name=None, token=method, meta=empty
         )
-
-
-def _without_names(local: Any) -> Any:
-    """Columns have been compared; blocks are arrays."""
-    local.__dict__.pop("feature_names_in_", None)
-    return local
 
 
 def _called(
