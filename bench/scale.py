@@ -158,7 +158,7 @@ def report(
             held = n_samples * problem.k * problem.value / n_workers / 1e9
             lines.append(
                 f"| 10^{round(np.log10(n_samples))} | {n_workers:,} | {hours:.2f} h "
-                f"| {least:.1f} to {most:.0f} GB | {held:.1f} GB |"
+                f"| {least:.1f} to {most:.1f} GB | {held:.1f} GB |"
             )
     return "\n".join(lines)
 
