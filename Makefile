@@ -1,5 +1,5 @@
 .PHONY: help test test-python test-package test-browser lint doc docs-python wheel bench bench-peers \
-	extension fuzz
+	bench-scale extension fuzz
 
 FUZZ_SECONDS ?= 60
 FUZZ_SEEDS := fuzz/seeds crates/lkdl-data/tests/fixtures
@@ -70,6 +70,12 @@ bench-peers: wheel ## races against SPAMS, scikit-learn and dictlearn; results/<
 	@$(BENCH_VENV)/$(PIP) -r bench/requirements.txt
 	@$(BENCH_VENV)/$(PIP) --force-reinstall --no-deps $(TARGET)/wheels/lkdl-*.whl
 	$(BENCH_VENV)/bin/python bench/run.py
+
+bench-scale: wheel ## a Dask fit on 1, 2 and 4 worker processes, and its projection; docs/scale.md
+	@test -d $(BENCH_VENV) || python3 -m venv $(BENCH_VENV)
+	@$(BENCH_VENV)/$(PIP) --force-reinstall --no-deps $(TARGET)/wheels/lkdl-*.whl
+	@$(BENCH_VENV)/$(PIP) scikit-learn 'dask[array,dataframe]>=2026.8' 'distributed>=2026.8'
+	$(BENCH_VENV)/bin/python bench/scale.py --write
 
 bench: ## timed kernels (criterion) and the roofline table
 	cargo bench -p lkdl

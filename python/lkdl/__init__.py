@@ -28,6 +28,8 @@ from ._dictionary import KSVD, MOD, SparseCoder
 from ._files import load, save
 from ._functions import kernel, ksvd, landmarks, lasso, mod, omp, omp_gram
 from ._maps import Fastfood, Nystroem, RandomFourier
+from ._online import OnlineDictionary
+from ._streaming import OnlineLKDLClassifier
 
 __all__ = [
     "KSVD",
@@ -41,6 +43,8 @@ __all__ = [
     "LKDLClassifier",
     "LkdlError",
     "Nystroem",
+    "OnlineDictionary",
+    "OnlineLKDLClassifier",
     "RandomFourier",
     "SRCClassifier",
     "SparseCoder",

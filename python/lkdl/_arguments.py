@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,18 @@ FLOATS = [np.float64, np.float32]
 def dense(X: Any) -> np.ndarray:
     """The array the engine works on, C-order and aligned: of CSR rows, or the same if it is so."""
     return np.require(X.toarray() if sparse.issparse(X) else X, requirements=["C", "A"])
+
+
+def aligned(value: Any) -> Any:
+    """The same with all arrays as the engine reads them: what came over a network, or out of a pickle,
+    need not be aligned."""
+    if isinstance(value, np.ndarray):
+        return np.require(value, requirements=["C", "A"])
+    if isinstance(value, (tuple, list)):
+        return type(value)(aligned(part) for part in value)
+    if isinstance(value, dict):
+        return {name: aligned(part) for name, part in value.items()}
+    return value
 
 
 def samples(X: Any, name: str = "X") -> np.ndarray:
@@ -51,12 +64,25 @@ def seed(random_state: Any) -> int:
 
 
 def threads(n_jobs: int | None) -> int:
-    """Threads as the engine counts them: 0 for all cores."""
-    if n_jobs is None or n_jobs == -1:
+    """Threads as the engine counts them: 0 for all cores. A task of Dask has those of its worker."""
+    if n_jobs is None:
+        return _worker_threads()
+    if n_jobs == -1:
         return 0
     if n_jobs == 0:
         raise LkdlError("n_jobs is 0, but must be a number of threads, or -1 for all cores")
     return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
+
+
+def _worker_threads() -> int:
+    """Threads of the Dask worker that runs this, which its tasks share; 0 elsewhere."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return 0
+    try:
+        return int(distributed.get_worker().state.nthreads)
+    except ValueError:  # no task
+        return 0
 
 
 def usual_budget() -> int | None:

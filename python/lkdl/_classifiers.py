@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -117,6 +117,9 @@ class _Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     memory_limit: int | None = None
     verbose: int = 0
 
+    # arguments of a subclass that are not the recipe's
+    _aside: ClassVar[frozenset[str]] = frozenset()
+
     def _method(self) -> str:
         """The recipe's name of the method."""
         raise NotImplementedError
@@ -132,21 +135,25 @@ class _Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.classes_, labels = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise LkdlError("y has 1 class, so there is nothing to tell apart; give at least two")
-        settings = self._settings(X, labels)
-        function = blockwise(self.kernel, X) if callable(self.kernel) else None
         with progress(self, X, y, self._steps()) as report:
-            model = _core.Model.fit(
-                X,
-                labels.astype(np.int64),
-                [str(label) for label in self.classes_.tolist()],
-                settings,
-                kernel=function,
-                seed=seed(self.random_state),
-                threads=threads(self.n_jobs),
-                progress=report,
-            )
+            model = self._trained(X, labels, self.classes_, report)
         self._adopt(model)
         return self
+
+    def _trained(
+        self, X: np.ndarray, labels: np.ndarray, classes: np.ndarray, report: Any = None
+    ) -> _core.Model:
+        """The model that the recipe makes of samples and class indices."""
+        return _core.Model.fit(
+            X,
+            labels.astype(np.int64),
+            names(classes),
+            self._settings(X, labels),
+            kernel=blockwise(self.kernel, X) if callable(self.kernel) else None,
+            seed=seed(self.random_state),
+            threads=threads(self.n_jobs),
+            progress=report,
+        )
 
     def _adopt(self, model: _core.Model) -> None:
         """Takes over a model, and says what it is."""
@@ -169,7 +176,7 @@ class _Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _settings(self, X: np.ndarray, labels: np.ndarray) -> dict[str, str]:
         """Arguments that were given, as options of the recipe."""
         said = {"method": self._method()}
-        for name in (f.name for f in fields(self) if f.name not in _OWN):
+        for name in (f.name for f in fields(self) if f.name not in _OWN | self._aside):
             value = getattr(self, name)
             if value is None or value is False or isinstance(value, str) and value == "auto":
                 continue
@@ -239,6 +246,11 @@ class _Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
         tags.input_tags.pairwise = precomputed
         return tags
+
+
+def names(classes: np.ndarray) -> list[str]:
+    """What a model file calls the classes."""
+    return [str(label) for label in classes.tolist()]
 
 
 def _poor_without_map(tags: Any, map: str) -> Any:

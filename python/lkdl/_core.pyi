@@ -12,6 +12,19 @@ Kernel: TypeAlias = dict[str, Any] | Callable[[Floats, Floats], Floats]
 Progress: TypeAlias = Callable[[str, int, int, int | None, float | None], object]
 Coded: TypeAlias = tuple[NDArray[np.signedinteger], NDArray[np.signedinteger], Floats, NDArray[np.float64]]
 
+MapSums: TypeAlias = tuple[int, float, NDArray[np.float64], NDArray[np.float64]]
+Worst: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], Floats]
+DictionarySums: TypeAlias = tuple[
+    int,
+    int,
+    NDArray[np.float64],
+    NDArray[np.float64],
+    float,
+    float,
+    NDArray[np.int64],
+    Worst,
+]
+
 VERSION: str
 
 class LkdlError(ValueError):
@@ -65,6 +78,23 @@ def landmarks(
     memory: int | None = None,
     threads: int = 0,
 ) -> tuple[Floats, NDArray[np.int64] | None, float | None, list[str]]: ...
+def map_sums(map: FeatureMap, X: Floats, block: int = 0, threads: int = 0) -> MapSums: ...
+def map_by_sums(
+    map: FeatureMap,
+    sums: MapSums,
+    rank: int | float | None,
+    variant: str,
+    centered: bool = False,
+    indefinite: str = "reject",
+    seed: int = 0,
+    threads: int = 0,
+) -> tuple[FeatureMap, float]: ...
+def dictionary_sums(
+    X: Floats, D: Floats, sparsity: int, block: int = 0, threads: int = 0
+) -> DictionarySums: ...
+def update_atoms(
+    D: Floats, sums: DictionarySums, threads: int = 0
+) -> tuple[Floats, float, int]: ...
 def read(
     data: str, data_dir: str | PathLike[str] | None = None
 ) -> tuple[
@@ -126,6 +156,29 @@ class FeatureMap:
     @property
     def warnings(self) -> list[str]: ...
 
+class Incremental:
+    @staticmethod
+    def start(
+        pilot: Floats,
+        settings: dict[str, Any],
+        initial: Floats | None = None,
+        stream: int = 0,
+        threads: int = 0,
+    ) -> Incremental: ...
+    @staticmethod
+    def from_state(settings: dict[str, Any], arrays: dict[str, Any]) -> Incremental: ...
+    def state(self) -> tuple[dict[str, Any], dict[str, Any]]: ...
+    def fed(self, X: Floats, threads: int = 0) -> Incremental: ...
+    def passed(self, threads: int = 0) -> tuple[Incremental, float]: ...
+    def grown(self, n_features: int) -> Incremental: ...
+    def finished(
+        self, threads: int = 0
+    ) -> tuple[Floats, NDArray[np.float64], int, list[str]]: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+
 class Model:
     @staticmethod
     def fit(
@@ -141,6 +194,18 @@ class Model:
     @staticmethod
     def from_bytes(data: bytes) -> Model: ...
     def to_bytes(self) -> bytes: ...
+    def with_dictionaries(
+        self,
+        dictionaries: list[Floats],
+        errors: list[list[float]],
+        class_names: list[str],
+        sparsity: int,
+        n_samples: int,
+    ) -> Model: ...
+    def mapped(
+        self, X: Floats, threads: int = 0
+    ) -> tuple[Floats, tuple[NDArray[np.float64], NDArray[np.float64]] | None]: ...
+    def grown(self, X: Floats, n_landmarks: int, seed: int = 0, threads: int = 0) -> Model: ...
     def predict(
         self, X: Floats, threads: int = 0
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]: ...

@@ -178,6 +178,13 @@ class _Learner(_Coder):
     def _algorithm(self) -> str:
         return self._method
 
+    def score(self, X: Any, y: Any = None) -> float:
+        """The share of the squared norm of X that codes represent: ``1 - |X - GD|² / |X|²``."""
+        X = validated_as(self, X, self.components_.dtype)
+        rest = X - self.inverse_transform(self._encode(X))
+        whole = float(np.sum(X.astype(np.float64) ** 2))
+        return 1.0 - float(np.sum(rest.astype(np.float64) ** 2)) / whole if whole > 0 else 0.0
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class KSVD(_Learner):

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._arguments import clipped, samples, seed, threads, usual_budget, validated, validated_as
+from ._arguments import aligned, clipped, samples, seed, threads, usual_budget, validated, validated_as
 from ._core import LkdlError
 from ._kernels import Kernel, resolve
 
@@ -199,21 +199,22 @@ class Nystroem(_Map):
         self._points, self._mean, self._n_rows = fitted.points, fitted.mean, fitted.n_rows
         self.components_ = self._points
         self.component_indices_ = fitted.indices
-        self.normalization_ = fitted.projection * fitted.dtype.type(kernel.scale**-0.5)
+        self._projection = self.normalization_ = fitted.projection
+        if kernel.scale != 1.0:
+            self.normalization_ = self._projection * fitted.dtype.type(kernel.scale**-0.5)
         self.eigenvalues_ = fitted.eigenvalues * kernel.scale
         self.warnings_ = fitted.warnings
         self._n_features_out = len(self.normalization_)
 
     def _rebuilt(self) -> _core.FeatureMap:
-        scale = self._points.dtype.type(self._kernel.scale**0.5)
         return _core.FeatureMap.from_parts(
             self._kernel.description,
-            np.ascontiguousarray(self._points),
-            self.component_indices_,
+            aligned(self._points),
+            aligned(self.component_indices_),
             self._n_rows,
-            np.ascontiguousarray(self.normalization_ * scale),
-            np.ascontiguousarray(self._mean),
-            np.ascontiguousarray(self.eigenvalues_ / self._kernel.scale),
+            aligned(self._projection),
+            aligned(self._mean),
+            aligned(self.eigenvalues_ / self._kernel.scale),
         )
 
     def _error(self, X: np.ndarray) -> float:

@@ -161,3 +161,25 @@ def test_unfitted_use_and_other_features_are_refused(few):
         model.predict(X[:, 1:])
     with pytest.raises(ValueError, match="63 features, but Nystroem is expecting 64"):
         lkdl.Nystroem(gamma=1e-3).fit(X).transform(X[:, 1:])
+
+
+def unaligned(X):
+    """The same values at an odd address, as arrays may have that came over a network."""
+    return np.frombuffer(b"\0" + X.tobytes(), np.uint8)[1:].view(X.dtype).reshape(X.shape)
+
+
+def test_what_was_learned_need_not_be_aligned(few):
+    import pickle
+
+    X, _ = few
+    map = lkdl.Nystroem(n_components=20, gamma=1e-3, sampler="uniform", map="standard").fit(X)
+    copy = pickle.loads(pickle.dumps(map))
+    for name, value in list(vars(copy).items()):
+        if isinstance(value, np.ndarray):
+            setattr(copy, name, unaligned(value))
+    assert not copy._points.flags.aligned
+    assert np.array_equal(copy.transform(X), map.transform(X))
+    learner = lkdl.OnlineDictionary(10, sparsity=2).partial_fit(X)
+    settings, arrays = learner._learner.state()
+    restored = lkdl._incremental._restored(settings, {k: unaligned(v) for k, v in arrays.items()})
+    assert np.array_equal(restored.finished()[0], learner.components_)

@@ -18,11 +18,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 TRANSFORMERS = [
     lkdl.Nystroem(n_components=20),
     lkdl.Nystroem(n_components="auto", map="optimal", sampler="rpcholesky"),
+    lkdl.Nystroem("poly", n_components=20),
     lkdl.RandomFourier(n_components=16),
     lkdl.Fastfood(n_components=16),
     lkdl.SparseCoder(),
     lkdl.KSVD(8, sparsity=2),
     lkdl.MOD(8, sparsity=2),
+    lkdl.OnlineDictionary(8, sparsity=2, batch_size=16),
+    lkdl.OnlineDictionary(8, sparsity=2, algorithm="rls"),
 ]
 CLASSIFIERS = [
     lkdl.LKDLClassifier(),
@@ -32,6 +35,7 @@ CLASSIFIERS = [
     lkdl.DKSVDClassifier(),
     lkdl.FDDLClassifier(max_iter=2),
     lkdl.SRCClassifier(),
+    lkdl.OnlineLKDLClassifier(),
 ]
 
 

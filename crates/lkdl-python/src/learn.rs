@@ -42,7 +42,7 @@ pub fn learn<'py>(
 }
 
 /// Atoms to start from, in the precision of the samples.
-fn atoms_for<T: Number>(
+pub fn atoms_for<T: Number>(
     _: &Samples<T>,
     initial: Option<AnySamples>,
 ) -> Result<InitialAtoms<T>, Failure>

@@ -7,11 +7,13 @@ mod array;
 mod code;
 mod data;
 mod error;
+mod incremental;
 mod job;
 mod kernel;
 mod learn;
 mod map;
 mod model;
+mod sums;
 
 use pyo3::prelude::*;
 
@@ -24,6 +26,8 @@ mod _core {
     #[pymodule_export]
     use crate::error::LkdlError;
     #[pymodule_export]
+    use crate::incremental::PyIncremental;
+    #[pymodule_export]
     use crate::kernel::{kernel_values, median_distance};
     #[pymodule_export]
     use crate::learn::learn;
@@ -31,6 +35,8 @@ mod _core {
     use crate::map::{PyFeatureMap, landmarks};
     #[pymodule_export]
     use crate::model::{Model, write_file};
+    #[pymodule_export]
+    use crate::sums::{dictionary_sums, map_by_sums, map_sums, update_atoms};
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 }

@@ -60,14 +60,18 @@ pub fn landmarks<'py>(
 }
 
 /// A fitted map in either precision.
-enum AnyMap {
+pub enum AnyMap {
+    /// Single.
     F32(Arc<FeatureMap<f32>>),
+    /// Double.
     F64(Arc<FeatureMap<f64>>),
 }
 
 /// Wraps a map in its own precision.
-trait Wrap<T: Number> {
+pub trait Wrap<T: Number> {
+    /// From the map.
     fn wrap(map: FeatureMap<T>) -> Self;
+    /// The map, if it is of this type.
     fn get(&self) -> Option<&Arc<FeatureMap<T>>>;
 }
 
@@ -91,24 +95,26 @@ macro_rules! wrap {
 wrap!(f32, F32);
 wrap!(f64, F64);
 
+/// The same expression in the precision of the map.
 macro_rules! for_map {
     ($any:expr, $map:ident => $result:expr) => {
         match $any {
-            AnyMap::F32($map) => $result,
-            AnyMap::F64($map) => $result,
+            $crate::map::AnyMap::F32($map) => $result,
+            $crate::map::AnyMap::F64($map) => $result,
         }
     };
 }
+pub(crate) use for_map;
 
 /// A fitted map from samples to virtual samples.
 #[pyclass(frozen, module = "lkdl._core", name = "FeatureMap")]
 pub struct PyFeatureMap {
-    map: AnyMap,
+    pub(crate) map: AnyMap,
     warnings: Vec<String>,
 }
 
 impl PyFeatureMap {
-    fn new<T: Number>(map: FeatureMap<T>) -> Self
+    pub(crate) fn new<T: Number>(map: FeatureMap<T>) -> Self
     where
         AnyMap: Wrap<T>,
     {
@@ -121,7 +127,7 @@ impl PyFeatureMap {
 }
 
 /// The map, if it is Nyström's.
-fn nystroem<T: Number>(map: &FeatureMap<T>) -> Result<&NystroemMap<T>, Failure> {
+pub fn nystroem<T: Number>(map: &FeatureMap<T>) -> Result<&NystroemMap<T>, Failure> {
     match map {
         FeatureMap::Nystroem(map) => Ok(map),
         _ => Err(Failure::argument("only a Nyström map has landmarks")),
@@ -330,7 +336,7 @@ impl PyFeatureMap {
 }
 
 /// The map in the precision of the samples.
-fn own<T: Number>(map: &AnyMap) -> Result<Arc<FeatureMap<T>>, Failure>
+pub fn own<T: Number>(map: &AnyMap) -> Result<Arc<FeatureMap<T>>, Failure>
 where
     AnyMap: Wrap<T>,
 {
@@ -345,7 +351,7 @@ fn random<T: Number>(params: &MapParams, n_features: usize) -> Result<FeatureMap
 }
 
 /// `None` for the usual rank, an integer, or a share of the trace that may be lost.
-fn rank(of: &Bound<'_, PyAny>) -> PyResult<Rank> {
+pub fn rank(of: &Bound<'_, PyAny>) -> PyResult<Rank> {
     if of.is_none() {
         return Ok(Rank::Standard);
     }

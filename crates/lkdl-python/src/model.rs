@@ -1,11 +1,19 @@
 //! Classifiers of every method, as the recipe makes them and as model files hold them.
 
-use crate::array::{AnySamples, Number, dtype_of, in_precision, indices, labels, rows, vector};
+use crate::array::{
+    AnySamples, InPrecision, Number, dtype_of, in_precision, indices, labels, rows, vector,
+};
 use crate::error::Failure;
 use crate::job::Call;
 use crate::kernel::custom;
+use crate::map::nystroem;
+use faer::Mat;
+use lkdl::classify::ClassDictionaries;
+use lkdl::dictionary::{Learned, Stop};
 use lkdl::{FeatureMap, Warning};
-use lkdl_model::{AnyModel as Saved, Card, ClassHistory, DataRecord, Pipeline, SavedModel};
+use lkdl_model::{
+    AnyModel as Saved, Card, ClassHistory, Classifier, DataRecord, Pipeline, SavedModel,
+};
 use lkdl_recipe::{KernelName, Settings, Wishes};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -91,6 +99,9 @@ where
 pub struct Model {
     model: AnyModel,
 }
+
+/// κ(x, x) − ‖f‖² and κ(x, x) of every sample.
+type Energies<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
 
 /// What is learned: options as texts, and a kernel that is a function.
 fn wishes(settings: &Bound<'_, PyDict>, kernel: Option<&Bound<'_, PyAny>>) -> PyResult<Wishes> {
@@ -178,6 +189,81 @@ impl Model {
             py.detach(|| lkdl_model::to_bytes(&model.pipeline, &model.card))
         });
         Ok(PyBytes::new(py, &bytes.map_err(Failure::Model)?))
+    }
+
+    /// The model with the same preparation and map, but these atoms (rows, class by class) and the
+    /// errors they left.
+    fn with_dictionaries(
+        &self,
+        dictionaries: Vec<Bound<'_, PyAny>>,
+        errors: Vec<Vec<f64>>,
+        class_names: Vec<String>,
+        sparsity: usize,
+        n_samples: usize,
+    ) -> PyResult<Self> {
+        for_model!(&self.model, model => {
+            let learned = learned(model, &dictionaries, errors)?;
+            let classifier = ClassDictionaries::new(learned, sparsity).map_err(Failure::Engine)?;
+            let mut card = model.card.clone();
+            (card.class_names, card.data.n_samples) = (class_names, n_samples);
+            Ok(Self::of(model, model.pipeline.map().clone(), classifier, card))
+        })
+    }
+
+    /// Virtual samples of the rows of X; what the landmarks miss of each, and κ(x, x), if the map has
+    /// landmarks.
+    #[pyo3(signature = (X, threads=0))]
+    fn mapped<'py>(
+        &self,
+        py: Python<'py>,
+        X: &Bound<'py, PyAny>,
+        threads: usize,
+    ) -> PyResult<(Bound<'py, PyAny>, Option<Energies<'py>>)> {
+        in_precision!(AnySamples::of(X, "X")?, X => {
+            let model = own(&self.model)?;
+            let (mapped, energies) = Call::silent(py, threads).run(move |_| {
+                let FeatureMap::Nystroem(map) = model.pipeline.map() else {
+                    return Ok((model.pipeline.transform(X.view())?, None));
+                };
+                let prepared = model.pipeline.preparation().apply(X.view())?.samples;
+                let mapped = map.transform(prepared.as_ref())?;
+                let missed = map.residual_energy(prepared.as_ref(), mapped.as_ref())?;
+                let whole = map.panel().kernel().diagonal(prepared.as_ref())?;
+                Ok((mapped, Some((missed, whole))))
+            })?;
+            let energies = energies.map(|(missed, whole)| (vector(py, missed), vector(py, whole)));
+            Ok((rows(py, mapped.as_ref()), energies))
+        })
+    }
+
+    /// The model whose map has more landmarks: at most so many of the rows of X, those that it misses
+    /// most of. Virtual samples gain values and keep those they had; atoms are padded with zeros.
+    #[pyo3(signature = (X, n_landmarks, seed=0, threads=0))]
+    fn grown<'py>(
+        &self,
+        py: Python<'py>,
+        X: &Bound<'py, PyAny>,
+        n_landmarks: usize,
+        seed: u64,
+        threads: usize,
+    ) -> PyResult<Self> {
+        in_precision!(AnySamples::of(X, "X")?, X => {
+            let model = own(&self.model)?;
+            let of_work = model.clone();
+            let (map, classifier) = Call::silent(py, threads).run(move |_| {
+                let map = nystroem(of_work.pipeline.map())?;
+                let prepared = of_work.pipeline.preparation().apply(X.view())?.samples;
+                let chosen = map.missed_landmarks(prepared.as_ref(), n_landmarks, seed)?;
+                let map = if chosen.points.ncols() == 0 {
+                    map.clone()
+                } else {
+                    map.grow(chosen.points.as_ref())?
+                };
+                let classifier = padded(of_work.pipeline.classifier(), map.rank())?;
+                Ok((FeatureMap::Nystroem(Box::new(map)), classifier))
+            })?;
+            Ok(Self::of(&model, map, classifier, model.card.clone()))
+        })
     }
 
     /// Class indices of the rows of X, the score of every class (the smaller, the better it fits)
@@ -304,6 +390,65 @@ impl Model {
             AnyModel::F64(_) => dtype_of::<f64>(py),
         }
     }
+}
+
+impl Model {
+    fn of<T: Number>(
+        like: &Fitted<T>,
+        map: FeatureMap<T>,
+        classifier: ClassDictionaries<T>,
+        card: Card,
+    ) -> Self
+    where
+        AnyModel: Wrap<T>,
+    {
+        let classifier = Classifier::from(classifier);
+        let (history, choice) = (classifier.history(), like.choice.clone());
+        let warnings = like.warnings.clone();
+        let pipeline = Pipeline::from_parts(like.pipeline.preparation().clone(), map, classifier);
+        Self { model: AnyModel::wrap(Fitted { pipeline, card, choice, history, warnings }) }
+    }
+}
+
+/// Dictionaries in the precision and of the dimension of the model, with the errors they left.
+fn learned<T: Number>(
+    model: &Fitted<T>,
+    dictionaries: &[Bound<'_, PyAny>],
+    errors: Vec<Vec<f64>>,
+) -> Result<Vec<Learned<T>>, Failure>
+where
+    AnySamples: InPrecision<T>,
+{
+    let n_features = model.pipeline.classifier().n_features();
+    let learned = |(atoms, errors): (&Bound<'_, PyAny>, Vec<f64>)| {
+        let atoms = AnySamples::of(atoms, "dictionary")?.samples("dictionary")?;
+        if atoms.view().nrows() != n_features {
+            return Err(Failure::argument(format!(
+                "atoms have {} values, but virtual samples have {n_features}",
+                atoms.view().nrows()
+            )));
+        }
+        let dictionary = atoms.view().to_owned();
+        Ok(Learned { dictionary, errors, stop: Stop::MaxIters, n_replaced: 0, warnings: vec![] })
+    };
+    dictionaries.iter().zip(errors).map(learned).collect()
+}
+
+/// Class dictionaries whose atoms have zeros for the dimensions that are new.
+fn padded<T: Number>(
+    classifier: &Classifier<T>,
+    rank: usize,
+) -> Result<ClassDictionaries<T>, Failure> {
+    let Classifier::ClassDictionaries(classifier) = classifier else {
+        return Err(Failure::argument("only class dictionaries can grow"));
+    };
+    let pad = |class: &Learned<T>| {
+        let D = &class.dictionary;
+        let value = |t, j| if t < D.nrows() { D[(t, j)] } else { T::of(0.0) };
+        Learned { dictionary: Mat::from_fn(rank, D.ncols(), value), ..class.clone() }
+    };
+    let learned = classifier.learned().iter().map(pad).collect();
+    Ok(ClassDictionaries::new(learned, classifier.sparsity())?)
 }
 
 /// Writes a file, whole or not at all.

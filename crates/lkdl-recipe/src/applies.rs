@@ -69,7 +69,7 @@ impl Method {
 }
 
 /// Options that are not for everything.
-const RULES: [(&str, For); 25] = [
+const RULES: [(&str, For); 26] = [
     ("exact-update", For::Methods(&[Method::Ksvd, Method::KernelKsvd])),
     ("atoms", For::Methods(&LEARNERS)),
     ("iters", For::Methods(&LEARNERS)),

@@ -104,7 +104,7 @@ impl<T: Real> OnlineParams<T> {
     }
 
     /// The learner that was saved under `at` while it was fed with the same parameters.
-    pub(super) fn resume(
+    pub fn resume(
         &self,
         at: &str,
         from: &mut Saved<T>,
@@ -244,6 +244,7 @@ impl<T: Real> BatchUpdate<T> for OnlineDictionary<T> {
         pad_rows(&mut self.D, n_features);
         self.sums.pad(n_features);
     }
+
     fn save<'a>(&'a self, at: &str, to: &mut Saving<'a, T>) {
         to.matrix(at, "D", &self.D);
         self.sums.save(at, to);

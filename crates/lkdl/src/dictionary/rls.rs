@@ -99,7 +99,7 @@ impl<T: Real> RlsParams<T> {
     }
 
     /// The learner that was saved under `at` while it was fed with the same parameters.
-    pub(super) fn resume(
+    pub fn resume(
         &self,
         at: &str,
         from: &mut Saved<T>,
@@ -223,6 +223,7 @@ impl<T: Real> BatchUpdate<T> for RlsDictionary<T> {
         pad_rows(&mut self.D, n_features);
         self.sums.pad(n_features);
     }
+
     fn save<'a>(&'a self, at: &str, to: &mut Saving<'a, T>) {
         to.matrix(at, "D", &self.D);
         self.sums.save(at, to);

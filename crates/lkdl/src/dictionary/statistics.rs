@@ -54,7 +54,8 @@ pub struct DictionarySums<T: Real> {
     pub uses: Vec<usize>,
     /// The worst represented samples, the worst first; of equals the one that came first.
     pub worst: Vec<WorstSample<T>>,
-    n_worst: usize,
+    /// How many of them are kept.
+    pub n_worst: usize,
 }
 
 impl<T: Real> Add for DictionarySums<T> {

@@ -1,0 +1,168 @@
+"""Dictionaries of Dask collections."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import lkdl
+
+from .. import _core
+from .._arguments import clipped, samples, seed, threads, validated
+from .._core import LkdlError
+from .._incremental import stalled
+from .._progress import progress
+from ._blocks import Blocks, total
+from ._lazy import USUAL_PILOT, OnDask, documented, is_dask, lazy
+from ._sums import add_dictionaries, of_dictionary
+
+#: Blocks that are loaded ahead of a learner that takes them one after the other.
+AHEAD = 8
+
+
+class _Coding(OnDask):
+    """Codes of Dask collections."""
+
+    transform = lazy("transform", lambda self: self.components_.dtype, lambda self: self._columns())
+
+    def _columns(self) -> int:
+        if self.sparse_output:
+            raise LkdlError("sparse_output is for arrays in memory; codes of Dask's are dense")
+        return len(self.components_)
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Learn from the rows of X, and their codes over the final dictionary."""
+        return self.fit(X).transform(X)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The share of the squared norm of X that codes represent."""
+        if not is_dask(X):
+            return super().score(X)
+        rest, whole = np.sum(self._each(_squares, X), axis=0)
+        return float(1.0 - rest / whole) if whole > 0 else 0.0
+
+
+def _squares(number: int, X: np.ndarray, y: None, local: Any) -> tuple[float, float]:
+    if len(X) == 0:
+        return 0.0, 0.0
+    whole = float(np.sum(X.astype(np.float64) ** 2))
+    return (1.0 - local.score(X)) * whole, whole
+
+
+@documented
+@dataclass(eq=False, repr=False, kw_only=True)
+class MOD(_Coding, lkdl.MOD):
+    """Dictionary learning by the method of optimal directions on Dask arrays and data frames.
+
+    The pilot is learned first; then every iteration is a pass over the blocks, whose sums update all
+    atoms at once: the update of :class:`lkdl.MOD`, with the same result. K-SVD, whose atoms follow each
+    other through the residuals of all samples, has no such sums and stays on one machine.
+
+    Parameters
+    ----------
+    dict_init : array of shape (n_components, n_features), default=None
+        Atoms to start from, in place of those of the pilot.
+    n_components, sparsity, max_iter, tol, random_state, verbose, transform_algorithm, n_jobs, ...
+        As in :class:`lkdl.KSVD`; iterations are those on all samples.
+    """
+
+    pilot_size: int = USUAL_PILOT
+
+    def fit(self, X: Any, y: Any = None) -> MOD:
+        """Learn from the rows of X."""
+        blocks = Blocks(X, client=self.client)
+        draw = seed(self.random_state)
+        if self.dict_init is None:
+            pilot, _ = blocks.pilot(self.pilot_size, draw)
+            super().fit(pilot.samples)
+            atoms = self.components_
+        else:
+            pilot, _ = blocks.pilot(1, draw)
+            validated(self, pilot.samples, reset=True)
+            atoms = self._given(blocks)
+        sparsity = clipped("sparsity", self.sparsity, len(atoms), "the number of atoms")
+        errors: list[float] = []
+        with progress(self, X, None, self.max_iter) as report:
+            while len(errors) < self.max_iter and not stalled(errors, self.tol):
+                tasks = blocks.each(of_dictionary, atoms, sparsity, self.n_jobs)
+                sums = blocks.compute(total(add_dictionaries, tasks))
+                atoms, error, _ = _core.update_atoms(atoms, sums, threads(self.n_jobs))
+                errors.append(error)
+                if report is not None:
+                    report("learn", len(errors), self.max_iter, None, error)
+        self.components_, self.error_, self.n_iter_ = atoms, np.array(errors), len(errors)
+        self.converged_, self.warnings_ = stalled(errors, self.tol), []
+        return self
+
+    def _given(self, blocks: Blocks) -> np.ndarray:
+        atoms = samples(self.dict_init, "dict_init").astype(np.float64)
+        if atoms.shape[1] != blocks.n_features:
+            text = f"atoms have {atoms.shape[1]} features, but samples have {blocks.n_features}"
+            raise LkdlError(text)
+        norms = np.linalg.norm(atoms, axis=1, keepdims=True)
+        return np.ascontiguousarray(atoms / np.where(norms > 0, norms, 1.0), dtype=blocks.dtype)
+
+
+@documented
+@dataclass(eq=False, repr=False, kw_only=True)
+class OnlineDictionary(_Coding, lkdl.OnlineDictionary):
+    """Dictionary learning from the blocks of Dask arrays and data frames, one after the other.
+
+    The result is that of :meth:`lkdl.OnlineDictionary.partial_fit` on the same blocks. Blocks are
+    loaded and computed in parallel, but the dictionary takes them in their order: to learn on many
+    workers at a time take :class:`MOD`. Passes of :meth:`fit` all have the order of the blocks.
+    """
+
+    pilot_size: int = USUAL_PILOT
+
+    def fit(self, X: Any, y: Any = None) -> OnlineDictionary:
+        """Learn from the rows of X."""
+        self.__dict__.pop("_learner", None)
+        blocks = Blocks(X, client=self.client)
+        learner, n_samples = self._pilot(blocks)
+        errors: list[float] = []
+        with progress(self, X, None, self.max_iter) as report:
+            while len(errors) < self.max_iter and not stalled(errors, self.tol):
+                learner, error = self._chain(learner, blocks).passed(threads(self.n_jobs))
+                errors.append(error)
+                if report is not None:
+                    report("learn", len(errors), self.max_iter, None, error)
+        self._show(learner, len(errors) * n_samples)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> OnlineDictionary:
+        """Learn from the next samples."""
+        if not is_dask(X):
+            return super().partial_fit(X)
+        blocks = Blocks(X, client=self.client)
+        if "_learner" in self.__dict__:
+            n_samples = int(blocks.counts()[1].sum())
+            learner, seen = self._learner, self.n_samples_seen_
+        else:
+            (learner, n_samples), seen = self._pilot(blocks), 0
+        self._show(self._chain(learner, blocks), seen + n_samples)
+        return self
+
+    def _pilot(self, blocks: Blocks) -> tuple[_core.Incremental, int]:
+        """A learner that starts from samples of the pilot, and how many samples there are."""
+        pilot, _ = blocks.pilot(self.pilot_size, seed(self.random_state))
+        n_samples = int(blocks.counts()[1].sum())
+        rows = validated(self, pilot.samples, reset=True)
+        count = clipped("n_components", self.n_components, n_samples, "the number of samples")
+        total = self.max_iter * n_samples if self.total is None else self.total
+        return self._start(rows, count, total), n_samples
+
+    def _chain(self, learner: _core.Incremental, blocks: Blocks) -> _core.Incremental:
+        n_blocks = len(blocks.parts)
+        for first in range(0, n_blocks, AHEAD):
+            some = range(first, min(first + AHEAD, n_blocks))
+            learner = blocks.compute(blocks.chain(_fed, learner, some, self.n_jobs))
+        return learner
+
+
+def _fed(
+    number: int, X: np.ndarray, y: None, learner: _core.Incremental, n_jobs: int | None
+) -> _core.Incremental:
+    return learner.fed(X, threads(n_jobs)) if len(X) else learner

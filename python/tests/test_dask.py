@@ -1,0 +1,378 @@
+"""Dask: the same model on any number of workers, after the loss of one, and as on one machine."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import lkdl
+import numpy as np
+import pandas as pd
+import pytest
+from lkdl import _arguments
+from sklearn.base import clone
+
+da = pytest.importorskip("dask.array", reason="Dask is not installed: pip install 'lkdl[dask]'")
+distributed = pytest.importorskip("distributed", reason="Dask's distributed is not installed")
+dd = pytest.importorskip("dask.dataframe", reason="Dask's data frames are not installed")
+cloudpickle = pytest.importorskip("cloudpickle")
+
+import lkdl.dask
+from lkdl.dask._blocks import Blocks, shares, total
+
+# workers cannot import the tests
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+ROWS = 150
+NYSTROEM = {"gamma": 1e-3, "n_components": 40, "rank": 25, "map": "optimal", "centered": True}
+
+
+@pytest.fixture(scope="module")
+def data(digits):
+    """Images as a Dask array of 12 blocks, their labels, and both in memory."""
+    X, y = np.ascontiguousarray(digits[0]), digits[1]
+    return da.from_array(X, chunks=(ROWS, -1)), da.from_array(y, chunks=ROWS), X, y
+
+
+def estimators():
+    return {
+        "nystroem": lkdl.dask.Nystroem(**NYSTROEM, pilot_size=300),
+        "mod": lkdl.dask.MOD(30, sparsity=3, max_iter=4, tol=0.0, pilot_size=300),
+        "online": lkdl.dask.OnlineDictionary(30, sparsity=3, max_iter=2, pilot_size=300),
+        "classifier": lkdl.dask.LKDLClassifier(
+            map="nystroem", n_landmarks=60, n_atoms=15, sparsity=4, max_iter=3, pilot_size=400
+        ),
+    }
+
+
+def bits(estimator):
+    """All that was learned."""
+    if hasattr(estimator, "model_"):
+        return estimator.model_.to_bytes()
+    if hasattr(estimator, "normalization_"):
+        parts = estimator.components_, estimator.normalization_, estimator._mean
+        return b"".join(part.tobytes() for part in parts)
+    return estimator.components_.tobytes() + estimator.error_.tobytes()
+
+
+def cluster(n_workers, threads_per_worker=1):
+    return distributed.LocalCluster(
+        n_workers=n_workers,
+        threads_per_worker=threads_per_worker,
+        processes=True,
+        dashboard_address=None,
+        silence_logs="CRITICAL",
+    )
+
+
+@pytest.fixture(scope="module")
+def without_cluster(data):
+    """What every estimator learns on the threads of one process."""
+    X, y, _, _ = data
+    return {name: bits(estimator.fit(X, y)) for name, estimator in estimators().items()}
+
+
+@pytest.mark.parametrize(("n_workers", "n_threads"), [(1, 1), (2, 1), (3, 2)])
+def test_models_are_byte_identical_on_any_number_of_workers(
+    n_workers, n_threads, data, without_cluster
+):
+    X, y, memory, _ = data
+    with cluster(n_workers, n_threads) as local, distributed.Client(local) as client:
+        assert len(client.scheduler_info()["workers"]) == n_workers
+        for name, estimator in estimators().items():
+            assert bits(estimator.fit(X, y)) == without_cluster[name], name
+        labels = estimator.predict(X)
+        assert isinstance(labels, da.Array)
+        assert np.array_equal(labels.compute(), estimator.to_local().predict(memory))
+
+
+class Deadly:
+    """A block that ends the process that loads it, once, when it is loaded for the given time."""
+
+    def __init__(self, folder, block, load):
+        self.folder, self.block, self.load = str(folder), block, load
+
+    def __call__(self, X, block_id=None):
+        if block_id and block_id[0] == self.block:
+            loads = len(list(Path(self.folder).iterdir()))
+            Path(self.folder, str(loads)).touch()
+            if loads + 1 == self.load:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return X
+
+
+@pytest.mark.parametrize(("name", "load"), [("nystroem", 2), ("mod", 3), ("classifier", 2)])
+def test_a_worker_that_dies_amid_a_fit_changes_nothing(name, load, data, without_cluster, tmp_path):
+    X, y, _, _ = data
+    deadly = X.map_blocks(Deadly(tmp_path, 7, load), dtype=X.dtype)
+    with cluster(2) as local, distributed.Client(local):
+        before = {worker.pid for worker in local.workers.values()}
+        fitted = estimators()[name].fit(deadly, y)
+        assert bits(fitted) == without_cluster[name]
+        assert len(list(tmp_path.iterdir())) > load, "it was loaded again"
+        assert before != {worker.pid for worker in local.workers.values()}, "nobody died"
+
+
+def test_a_client_may_be_given_and_stays_at_home(data, without_cluster):
+    X = data[0]
+    with cluster(1) as local, distributed.Client(local, set_as_default=False) as client:
+        estimator = estimators()["mod"]
+        estimator.client = client
+        assert bits(estimator.fit(X)) == without_cluster["mod"]
+        copy = pickle.loads(pickle.dumps(estimator))
+        assert copy.client is None and bits(copy) == bits(estimator)
+        assert clone(estimator).get_params() == estimator.get_params()
+        # a task has the threads of its worker, and they are not all cores
+        assert client.submit(_arguments.threads, None, pure=False).result() == 1
+        assert client.submit(_arguments.threads, 3, pure=False).result() == 3
+    assert _arguments.threads(None) == 0
+
+
+def test_mod_is_that_of_one_machine(data):
+    X, _, memory, _ = data
+    atoms = memory[::40]
+    arguments = {"sparsity": 3, "max_iter": 5, "tol": 0.0, "dict_init": atoms}
+    here, there = lkdl.MOD(**arguments).fit(memory), lkdl.dask.MOD(**arguments).fit(X)
+    np.testing.assert_allclose(there.components_, here.components_, atol=1e-8)
+    np.testing.assert_allclose(there.error_, here.error_, rtol=1e-8)
+    assert there.score(X) == pytest.approx(here.score(memory))
+    single = lkdl.dask.MOD(**arguments).fit(X.astype(np.float32))
+    assert single.components_.dtype == single.transform(X).dtype == np.float32
+    np.testing.assert_allclose(single.components_, here.components_, atol=1e-2)
+
+
+@pytest.mark.parametrize("algorithm", ["online", "rls"])
+def test_online_learning_is_that_of_the_same_blocks(algorithm, data):
+    X, _, memory, _ = data
+    arguments = {"sparsity": 3, "dict_init": memory[::60], "algorithm": algorithm}
+    here = lkdl.OnlineDictionary(**arguments)
+    for first in range(0, len(memory), ROWS):
+        here.partial_fit(memory[first : first + ROWS])
+    there = lkdl.dask.OnlineDictionary(**arguments).partial_fit(X)
+    assert np.array_equal(there.components_, here.components_)
+    assert there.n_samples_seen_ == here.n_samples_seen_ == len(memory)
+    once = lkdl.dask.OnlineDictionary(**arguments, max_iter=1).fit(X)
+    assert np.array_equal(once.components_, here.components_)
+    assert np.array_equal(there.partial_fit(X).components_, _fed_again(here, memory))
+
+
+def _fed_again(learner, memory):
+    for first in range(0, len(memory), ROWS):
+        learner.partial_fit(memory[first : first + ROWS])
+    return learner.components_
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+def test_a_map_of_all_samples_is_that_of_one_machine(kernel, data):
+    X, _, memory, _ = data
+    there = lkdl.dask.Nystroem(kernel, **NYSTROEM, pilot_size=300).fit(X)
+    here = lkdl.Nystroem(kernel, **NYSTROEM, landmarks=there.components_).fit(memory)
+    F, G = there.transform(X).compute(), here.transform(memory)
+    scale = np.abs(G @ G.T).max()
+    np.testing.assert_allclose(F @ F.T / scale, G @ G.T / scale, atol=1e-8)
+    assert np.abs(F.mean(axis=0)).max() < 1e-8 * np.abs(F).max()
+    plain = lkdl.Nystroem(kernel, **{**NYSTROEM, "centered": False}, landmarks=there.components_)
+    missed = plain.fit(memory).residual_energy(memory).sum()
+    whole = sum(lkdl.kernel(x[None], x[None], kernel, gamma=1e-3)[0, 0] for x in memory)
+    assert there.approximation_error_ == pytest.approx(missed / whole)
+    assert isinstance(there.to_local(), lkdl.Nystroem) and not hasattr(there.to_local(), "client")
+    np.testing.assert_array_equal(there.to_local().transform(memory), there.transform(memory))
+    np.testing.assert_array_equal(clone(there).fit_transform(X).compute(), F)
+    energy = there.residual_energy(X)
+    np.testing.assert_allclose(energy.compute(), there.to_local().residual_energy(memory))
+
+
+def test_landmarks_say_which_samples_they_are(data):
+    X, _, memory, _ = data
+    there = lkdl.dask.Nystroem(gamma=1e-3, sampler="uniform", n_components=20, pilot_size=100).fit(
+        X
+    )
+    assert np.array_equal(memory[there.component_indices_], there.components_)
+
+
+def test_a_classifier_is_that_of_one_machine(data):
+    X, y, memory, labels = data
+    there = estimators()["classifier"].fit(X, y)
+    # the same steps on arrays: the pilot as usual, then MOD of every class from there
+    pilot, classes = Blocks(X, y).pilot(400, 0, 50)
+    here = estimators()["classifier"].to_local().fit(pilot.samples, pilot.labels)
+    F = here.virtual_samples(memory)
+    assert np.array_equal(classes, np.arange(10))
+    for label in classes:
+        start = {"dict_init": here.components_[label], "sparsity": 4, "max_iter": 3}
+        learner = lkdl.MOD(**start).fit(F[labels == label])
+        np.testing.assert_allclose(there.components_[label], learner.components_, atol=1e-8)
+        np.testing.assert_allclose(there.error_[label], learner.error_, rtol=1e-8)
+    assert there.score(X, y) > here.score(memory, labels)
+    assert there.score(X, y) == pytest.approx(there.to_local().score(memory, labels))
+    for method in ("residuals", "margins", "decision_function", "virtual_samples"):
+        lazy, eager = getattr(there, method)(X), getattr(there.to_local(), method)(memory)
+        assert isinstance(lazy, da.Array) and lazy.shape == eager.shape
+        np.testing.assert_array_equal(lazy.compute(), eager)
+    again = clone(there).set_params(persist=False).fit(X, y)
+    assert bits(again) == bits(there)
+
+
+@pytest.mark.filterwarnings("error:X does not have valid feature names")
+def test_data_frames_have_blocks_of_unknown_size(data):
+    _, _, memory, labels = data
+    names = [f"pixel{i}" for i in range(memory.shape[1])]
+    frame = pd.DataFrame(memory, columns=names).assign(label=[f"digit {i}" for i in labels])
+    frame = dd.from_pandas(frame, npartitions=6)
+    model = estimators()["classifier"].fit(frame[names], frame["label"])
+    assert list(model.feature_names_in_) == names and model.classes_[3] == "digit 3"
+    found = model.predict(frame[names])
+    assert np.isnan(found.shape[0]) and model.score(frame[names], frame["label"]) > 0.9
+    assert np.array_equal(found.compute(), model.to_local().predict(frame[names].compute()))
+    for method in (model.predict, lambda X: model.score(X, frame["label"])):
+        with pytest.raises(lkdl.LkdlError, match="columns"):
+            method(frame[names[::-1]])
+    with pytest.raises(lkdl.LkdlError, match="2 blocks, but X has 6"):
+        model.fit(frame[names], frame["label"].repartition(npartitions=2))
+    with pytest.raises(lkdl.LkdlError, match="unknown size"):
+        model.fit(frame[names], labels)
+
+
+def test_the_order_of_sums_is_the_engine_s():
+    parts = [np.sin(0.7 * i) * 10.0 ** (i % 7 - 3) for i in range(100)]
+
+    def halves(first, last):
+        if last - first == 1:
+            return parts[first]
+        half = 1 << (last - first - 1).bit_length() - 1
+        return halves(first, first + half) + halves(first + half, last)
+
+    add = lambda a, b: a + b
+    assert total(add, parts[:64]).compute() == halves(0, 64) != sum(parts[:64])
+    left = (halves(0, 64) + halves(64, 96)) + halves(96, 100)
+    assert total(add, parts).compute() == left
+
+
+def test_every_class_and_every_block_has_its_share_of_the_pilot(data):
+    X, y, memory, labels = data
+    table = np.array([[900, 0, 1], [100, 3, 0], [0, 0, 0], [1000, 997, 0]])
+    quotas = shares(table, 300, 10)
+    assert (quotas <= table).all()
+    np.testing.assert_array_equal(quotas.sum(axis=0), [199, 99, 1])
+    assert abs(quotas[0, 0] - 90) <= 1 and quotas[2].sum() == 0
+    assert np.array_equal(shares(table, 10**6, 1), table)
+    pilot, _ = Blocks(X, y).pilot(200, seed=3)
+    assert np.array_equal(memory[pilot.indices], pilot.samples)
+    assert np.array_equal(labels[pilot.indices], pilot.labels)
+    assert (
+        len(np.unique(pilot.indices)) == len(pilot.indices) and abs(len(pilot.indices) - 200) < 10
+    )
+    other, _ = Blocks(X, y).pilot(200, seed=4)
+    assert not np.array_equal(other.indices, pilot.indices)
+
+
+def broken(X, number, change):
+    """The array with one block changed, which its graph does not say."""
+    where = lambda x, block_id: change(x) if block_id[0] == number else x
+    return X.map_blocks(lambda x, block_id: where(x, block_id), meta=np.empty((0, 0), X.dtype))
+
+
+def with_nan(x):
+    x = x.copy()
+    x[4, 2] = np.nan
+    return x
+
+
+BROKEN = {
+    "NaN": (with_nan, r"block 7: holds nan in row 4, column 2"),
+    "other columns": (lambda x: x[:, :5], r"block 7: has shape \(150, 5\), but .* 64 columns"),
+    "another type": (lambda x: x.astype(np.float32), "block 7: is of float32, .* of float64"),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_a_bad_block_is_named(what, data):
+    X, y, _, _ = data
+    change, said = BROKEN[what]
+    bad, fitted = broken(X, 7, change), estimators()
+    for name, estimator in estimators().items():
+        with pytest.raises(lkdl.LkdlError, match=said):
+            estimator.fit(bad, y)
+        fitted[name].fit(X, y)
+    with pytest.raises(lkdl.LkdlError, match=said):
+        fitted["classifier"].predict(bad).compute()
+    with pytest.raises(lkdl.LkdlError, match=said):
+        fitted["nystroem"].transform(bad).compute()
+
+
+def test_a_bad_block_is_named_by_a_cluster_too(data):
+    X, y, _, _ = data
+    with cluster(2) as local, distributed.Client(local):
+        for estimator in estimators().values():
+            with pytest.raises(lkdl.LkdlError, match="block 7: holds nan"):
+                estimator.fit(broken(X, 7, with_nan), y)
+
+
+def test_labels_that_are_missing_are_named(data):
+    X, y, _, labels = data
+    model = estimators()["classifier"]
+    numbers = labels.astype(float)
+    numbers[ROWS * 3 + 5] = np.nan
+    with pytest.raises(lkdl.LkdlError, match="block 3: has no label in row 5"):
+        model.fit(X, da.from_array(numbers, chunks=500))
+    for gap in (None, np.nan, pd.NA):
+        words = labels.astype(str).astype(object)
+        words[7] = gap
+        with pytest.raises(lkdl.LkdlError, match="block 0: has no label in row 7"):
+            model.fit(X, words)
+    with pytest.raises(lkdl.LkdlError, match="y is missing"):
+        model.fit(X, None)
+    with pytest.raises(lkdl.LkdlError, match="1790 labels, but X has 1797"):
+        model.fit(X, y[:1790])
+    with pytest.raises(lkdl.LkdlError, match="shape"):
+        model.fit(X, labels[:-1])
+    with pytest.raises(lkdl.LkdlError, match="1 class"):
+        model.fit(X, np.zeros(len(labels)))
+    fewer = X.map_blocks(lambda x: x[: len(x) - 1], chunks=((np.nan,) * 12, (64,)), dtype=X.dtype)
+    with pytest.raises(lkdl.LkdlError, match="block .*: has labels of shape"):
+        model.fit(fewer, y)
+
+
+def test_collections_that_are_none_are_refused(data):
+    X, _, memory, _ = data
+    for wrong, said in [(memory, "Dask array"), (X[0], "two dimensions"), (X[:0], "no samples")]:
+        with pytest.raises(lkdl.LkdlError, match=said):
+            lkdl.dask.MOD(10, sparsity=2).fit(wrong)
+    with pytest.raises(lkdl.LkdlError, match="precomputed"):
+        lkdl.dask.Nystroem("precomputed").fit(X)
+    with pytest.raises(lkdl.LkdlError, match="landmarks="):
+        lkdl.dask.Nystroem(sampler=np.arange(5)).fit(X)
+    with pytest.raises(lkdl.LkdlError, match="sparse_output"):
+        estimators()["mod"].set_params(sparse_output=True).fit(X).transform(X)
+    with pytest.raises(lkdl.LkdlError, match="30 features"):
+        estimators()["mod"].fit(X).transform(X[:, :30])
+
+
+def test_blocks_without_samples_count_for_nothing(data):
+    X, y, memory, _ = data
+    holes = da.concatenate([X[:0], X[:300], X[:0], X[300:], X[:0]])
+    arguments = {"sparsity": 3, "max_iter": 3, "tol": 0.0, "dict_init": memory[::60]}
+    whole, holed = (lkdl.dask.MOD(**arguments).fit(array) for array in (X, holes))
+    np.testing.assert_allclose(holed.components_, whole.components_, atol=1e-8)
+    model = estimators()["classifier"].fit(holes, y)
+    np.testing.assert_array_equal(model.predict(holes).compute(), model.predict(memory))
+    assert lkdl.dask.Nystroem(**NYSTROEM).fit(holes).transform(holes).compute().shape == (1797, 25)
+    online = lkdl.dask.OnlineDictionary(20, sparsity=2, max_iter=1)
+    assert online.fit(holes).n_samples_seen_ == 1797
+
+
+def test_columns_in_several_blocks_and_integers_are_taken(data):
+    X = data[0]
+    model = estimators()["mod"].fit(X)
+    assert bits(estimators()["mod"].fit(X.rechunk((ROWS, 10)))) == bits(model)
+    assert bits(estimators()["mod"].fit(X.astype(np.int32))) == bits(model)
+
+
+def test_without_dask_the_import_says_what_to_install():
+    code = "import sys; sys.modules['dask'] = None; import lkdl; import lkdl.dask"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode != 0 and "pip install 'lkdl[dask]'" in done.stderr
