@@ -13,7 +13,7 @@
 //! first has forgotten them by the end.
 //!
 //! Between any two blocks the fit can lend all that it remembers to a [`Keeper`]
-//! ([`Saving`](crate::state::Saving)). A fit that goes on from there ([`StreamParams::resume`]) ends
+//! ([`Saving`]). A fit that goes on from there ([`StreamParams::resume`]) ends
 //! in the same bits as one that was never interrupted. Every pass must see what the first one saw:
 //! a source that shrinks, grows or changes is [`LkdlError::SourceChanged`].
 //!
