@@ -211,7 +211,31 @@ fn fit_and_save<T: Element>(
         let peak = size(plan.peak().bytes);
         say(context, "memory", "", format!("{peak} were enough for the {landmarks} chosen"))?;
     }
-    let warnings = warnings(&model, &report.class_names);
+    let memory = Memory { at_most: limit.peak().bytes, plan: planned_stages(&plan) };
+    save(&model, output, report, stages, memory, context)
+}
+
+/// What a fit may need, and by stage.
+struct Memory {
+    at_most: u64,
+    plan: Vec<PlannedStage>,
+}
+
+fn planned_stages(plan: &MemoryPlan) -> Vec<PlannedStage> {
+    let stage = |stage: &StageMemory| PlannedStage { stage: stage.stage, bytes: stage.bytes };
+    plan.stages.iter().map(stage).collect()
+}
+
+/// Writes the model and says what came of the fit.
+fn save<T: Element>(
+    model: &Pipeline<T>,
+    output: &Path,
+    report: &Report,
+    stages: Vec<StageTime>,
+    memory: Memory,
+    context: &Context,
+) -> Result<ModelReport, Failure> {
+    let warnings = warnings(model, &report.class_names);
     warnings.iter().for_each(|warning| context.warn(warning));
     let card = Card {
         class_names: report.class_names.clone(),
@@ -219,17 +243,16 @@ fn fit_and_save<T: Element>(
         data: report.data.clone(),
         settings: report.settings.clone(),
     };
-    let bytes = model_file::save(output, &model, &card, context)?;
+    let bytes = model_file::save(output, model, &card, context)?;
     say(context, "model", "", format!("{} ({})", output.display(), size(bytes as u64)))?;
     let classifier = model.classifier();
-    let stage = |stage: &StageMemory| PlannedStage { stage: stage.stage, bytes: stage.bytes };
     Ok(ModelReport {
         file: output.display().to_string(),
         bytes,
-        memory_at_most: limit.peak().bytes,
-        memory_plan: plan.stages.iter().map(stage).collect(),
+        memory_at_most: memory.at_most,
+        memory_plan: memory.plan,
         stages,
-        n_landmarks: n_landmarks(&model),
+        n_landmarks: n_landmarks(model),
         rank: classifier.n_features(),
         n_atoms: classifier.n_atoms(),
         errors: last_errors(classifier),

@@ -1,22 +1,18 @@
 //! `lkdl fit DATA -o MODEL --stream`: the data in blocks, as often as it takes, in bounded memory.
 
 use super::checkpoint::{FileKeeper, Note, load};
-use super::{FitArgs, ModelReport, PlannedStage, Report};
-use super::{
-    last_errors, learned, n_landmarks, named, outcome, planned, say, seconds, verdict, warnings,
-};
+use super::{FitArgs, Memory, PlannedStage, Report};
+use super::{learned, named, outcome, planned, planned_stages, save, say, seconds, verdict};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::method::Precision;
-use crate::model_file;
 use crate::output;
 use crate::stages::{StageTime, Stages};
-use crate::words::{counted, shown, size};
-use lkdl::StageMemory;
+use crate::words::{counted, shown};
 use lkdl::monitor::Monitor;
 use lkdl::stream::{StreamFit, SurveyParams};
 use lkdl_data::{BlockSource, DataArgument, Labels};
-use lkdl_model::{Card, Classifier, DataRecord, Element, Pipeline};
+use lkdl_model::{Classifier, DataRecord, Element, Pipeline};
 use lkdl_recipe::{Method, StreamRecipe, Wishes};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -104,7 +100,9 @@ impl<'a, T: Element> Run<'a, T> {
             model: None,
         };
         if let Some(output) = &self.args.output {
-            report.model = Some(save(&model, output, &report, stages, plan, context)?);
+            let at_most = plan.iter().map(|stage| stage.bytes).max().unwrap_or(0);
+            let memory = Memory { at_most, plan };
+            report.model = Some(save(&model, output, &report, stages, memory, context)?);
         }
         keeper.remove();
         if context.json { context.print_json(&report) } else { Ok(()) }
@@ -165,8 +163,7 @@ impl<'a, T: Element> Run<'a, T> {
             written_names: self.source.written_names().to_vec(),
             data,
         };
-        let stage = |stage: &StageMemory| PlannedStage { stage: stage.stage, bytes: stage.bytes };
-        Ok(Started { fit, note, plan: plan.stages.iter().map(stage).collect() })
+        Ok(Started { fit, note, plan: planned_stages(&plan) })
     }
 }
 
@@ -220,37 +217,4 @@ fn account<T: Element>(
         }
     }
     Ok(())
-}
-
-fn save<T: Element>(
-    model: &Pipeline<T>,
-    output: &Path,
-    report: &Report,
-    stages: Vec<StageTime>,
-    plan: Vec<PlannedStage>,
-    context: &Context,
-) -> Result<ModelReport, Failure> {
-    let warnings = warnings(model, &report.class_names);
-    warnings.iter().for_each(|warning| context.warn(warning));
-    let card = Card {
-        class_names: report.class_names.clone(),
-        seed: context.seed,
-        data: report.data.clone(),
-        settings: report.settings.clone(),
-    };
-    let bytes = model_file::save(output, model, &card, context)?;
-    say(context, "model", "", format!("{} ({})", output.display(), size(bytes as u64)))?;
-    let classifier = model.classifier();
-    Ok(ModelReport {
-        file: output.display().to_string(),
-        bytes,
-        memory_at_most: plan.iter().map(|stage| stage.bytes).max().unwrap_or(0),
-        memory_plan: plan,
-        stages,
-        n_landmarks: n_landmarks(model),
-        rank: classifier.n_features(),
-        n_atoms: classifier.n_atoms(),
-        errors: last_errors(classifier),
-        warnings,
-    })
 }
