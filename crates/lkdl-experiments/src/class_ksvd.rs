@@ -3,7 +3,6 @@
 
 use crate::error::ExperimentError;
 use crate::job::{Job, Place, Setting};
-use crate::quantity::Quantity;
 use crate::scale::{Scale, Sizes};
 use crate::sets::Sets;
 use crate::trial::{Trial, run_corrupted};
@@ -131,17 +130,10 @@ impl Recipe {
 
     /// A line's accuracy, times and memory at one place.
     pub(crate) fn costs(&self, line: Line, x: f64) -> Job {
-        use Quantity::{Accuracy, Memory, TestSeconds, TrainSeconds};
-        let quantities = [Accuracy, TrainSeconds, TestSeconds, Memory];
-        let places = quantities.map(|quantity| Place { quantity, x: Some(x) }).to_vec();
         let estimate = self.seconds(&line.space, 1);
         let (setting, recipe, space) = (self.setting(&line), self.clone(), line.space);
-        let work = move |sets: &Sets, seed| {
-            let trial = recipe.run(&space, sets, &[None], seed)?[0];
-            let values = [trial.value, trial.train, trial.test, trial.memory as f64 / 1e6];
-            Ok(values.map(|value| Trial { value, ..trial }).to_vec())
-        };
-        Job::new(setting, places, work)
+        let work = move |sets: &Sets, seed| Ok(recipe.run(&space, sets, &[None], seed)?[0]);
+        Job::of_costs(setting, Some(x), work)
             .runs(self.sizes.runs)
             .estimate(estimate)
             .reduced(self.reduced)

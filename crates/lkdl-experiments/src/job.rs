@@ -115,6 +115,22 @@ impl Job {
         Self { setting, places, runs: 1, estimate: 1.0, reduced: false, work: Box::new(work) }
     }
 
+    /// A job whose one trial says what a method costs: accuracy, times and memory at one place.
+    pub(crate) fn of_costs(
+        setting: Setting,
+        x: Option<f64>,
+        work: impl Fn(&Sets, u64) -> Result<Trial, ExperimentError> + 'static,
+    ) -> Self {
+        use Quantity::{Accuracy, Memory, TestSeconds, TrainSeconds};
+        let quantities = [Accuracy, TrainSeconds, TestSeconds, Memory];
+        let places = quantities.map(|quantity| Place { quantity, x }).to_vec();
+        Self::new(setting, places, move |sets, seed| {
+            let trial = work(sets, seed)?;
+            let values = [trial.value, trial.train, trial.test, trial.memory as f64 / 1e6];
+            Ok(values.map(|value| Trial { value, ..trial }).to_vec())
+        })
+    }
+
     /// The same job with so many seeds.
     pub fn runs(self, runs: usize) -> Self {
         Self { runs, ..self }

@@ -25,6 +25,7 @@ mod lc_ksvd_ar;
 mod lc_ksvd_ar_reasons;
 mod lc_ksvd_yaleb;
 mod lc_ksvd_yaleb_held_out;
+mod mini_batches;
 mod published;
 mod quantity;
 mod record;
@@ -59,8 +60,8 @@ pub struct Experiment {
     pub x_label: &'static str,
     /// The sets it needs.
     pub sets: &'static [NamedSet],
-    /// What is to be done; `None` if it cannot be run yet.
-    pub jobs: Option<fn(&Scale) -> Vec<Job>>,
+    /// What is to be done.
+    pub jobs: fn(&Scale) -> Vec<Job>,
 }
 
 impl Experiment {
@@ -78,7 +79,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
         about: "kernel approximation error on USPS, by sampler and number of landmarks",
         x_label: "landmarks c/N, %",
         sets: &[NamedSet::Usps],
-        jobs: Some(figure_1a::jobs),
+        jobs: figure_1a::jobs,
     },
     Experiment {
         id: "1b",
@@ -86,7 +87,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
         about: "accuracy on USPS, by sampler and number of landmarks",
         x_label: "landmarks c/N, %",
         sets: &[NamedSet::Usps, NamedSet::UspsEsl],
-        jobs: Some(figure_1b::jobs),
+        jobs: figure_1b::jobs,
     },
     Experiment {
         id: "2a",
@@ -94,7 +95,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
         about: "accuracy on USPS with noise",
         x_label: "noise σ, pixels in [−1, 1]",
         sets: &[NamedSet::Usps],
-        jobs: Some(figure_2::noise),
+        jobs: figure_2::noise,
     },
     Experiment {
         id: "2b",
@@ -102,7 +103,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
         about: "accuracy on USPS with missing pixels",
         x_label: "missing share of pixels",
         sets: &[NamedSet::Usps],
-        jobs: Some(figure_2::missing),
+        jobs: figure_2::missing,
     },
     Experiment {
         id: "3",
@@ -110,7 +111,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
         about: "accuracy, time and memory on MNIST, by number of samples",
         x_label: "training samples N",
         sets: &[NamedSet::Mnist],
-        jobs: Some(figure_3::jobs),
+        jobs: figure_3::jobs,
     },
     Experiment {
         id: "4a",
@@ -118,7 +119,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
         about: "random features against LKDL on USPS, Gaussian kernel",
         x_label: "dimension k",
         sets: &[NamedSet::Usps],
-        jobs: Some(figure_4::usps),
+        jobs: figure_4::usps,
     },
     Experiment {
         id: "4b",
@@ -126,7 +127,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
         about: "random features against LKDL on MNIST, Gaussian kernel",
         x_label: "dimension k",
         sets: &[NamedSet::Mnist],
-        jobs: Some(figure_4::mnist),
+        jobs: figure_4::mnist,
     },
     Experiment {
         id: "fddl",
@@ -134,7 +135,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
         about: "FDDL on USPS, plain and on virtual samples, simplified and full",
         x_label: "",
         sets: &[NamedSet::Usps],
-        jobs: Some(fddl_usps::jobs),
+        jobs: fddl_usps::jobs,
     },
     Experiment {
         id: "yaleb",
@@ -142,7 +143,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
         about: "LC-KSVD1 and LC-KSVD2 on faces, with and without LKDL",
         x_label: "",
         sets: &[NamedSet::YaleB],
-        jobs: Some(lc_ksvd_yaleb::jobs),
+        jobs: lc_ksvd_yaleb::jobs,
     },
     Experiment {
         id: "yaleb-held-out",
@@ -150,7 +151,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
         about: "LC-KSVD + LKDL with a rank chosen on held-out training samples",
         x_label: "",
         sets: &[NamedSet::YaleB],
-        jobs: Some(lc_ksvd_yaleb_held_out::jobs),
+        jobs: lc_ksvd_yaleb_held_out::jobs,
     },
     Experiment {
         id: "codes",
@@ -158,7 +159,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
         about: "whose atoms the codes of one person use",
         x_label: "atom",
         sets: &[NamedSet::YaleB],
-        jobs: Some(codes_yaleb::jobs),
+        jobs: codes_yaleb::jobs,
     },
     Experiment {
         id: "atoms",
@@ -166,7 +167,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
         about: "LC-KSVD on Extended Yale B with fewer atoms",
         x_label: "atoms per class",
         sets: &[NamedSet::YaleB],
-        jobs: Some(sweeps_yaleb::atoms),
+        jobs: sweeps_yaleb::atoms,
     },
     Experiment {
         id: "sparsity",
@@ -174,7 +175,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
         about: "LC-KSVD on Extended Yale B with sparser codes",
         x_label: "non-zeros per code",
         sets: &[NamedSet::YaleB],
-        jobs: Some(sweeps_yaleb::sparsity),
+        jobs: sweeps_yaleb::sparsity,
     },
     Experiment {
         id: "ar",
@@ -182,7 +183,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
         about: "LC-KSVD1 and LC-KSVD2 on faces, with and without LKDL",
         x_label: "",
         sets: &[NamedSet::Ar],
-        jobs: Some(lc_ksvd_ar::jobs),
+        jobs: lc_ksvd_ar::jobs,
     },
     Experiment {
         id: "ar-reasons",
@@ -190,15 +191,15 @@ pub const EXPERIMENTS: &[Experiment] = &[
         about: "why LC-KSVD stays behind on AR: features, weights, sparsity of the decision",
         x_label: "",
         sets: &[NamedSet::Ar],
-        jobs: Some(lc_ksvd_ar_reasons::jobs),
+        jobs: lc_ksvd_ar_reasons::jobs,
     },
     Experiment {
         id: "batch",
         title: "Mini-batches",
-        about: "540,000 shifted MNIST digits in nine parts; waits for the streaming learner",
+        about: "540,000 shifted MNIST digits, learned from blocks",
         x_label: "",
         sets: &[NamedSet::Mnist],
-        jobs: None,
+        jobs: mini_batches::jobs,
     },
     Experiment {
         id: "digits",
@@ -206,6 +207,6 @@ pub const EXPERIMENTS: &[Experiment] = &[
         about: "noise on the digits that are part of the program; needs no data",
         x_label: "noise σ, pixels in [−1, 1]",
         sets: &[],
-        jobs: Some(digits::jobs),
+        jobs: digits::jobs,
     },
 ];

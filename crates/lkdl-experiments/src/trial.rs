@@ -1,8 +1,9 @@
 //! One fit and its tests, on the clock.
 
 use crate::error::ExperimentError;
+use faer::MatRef;
 use lkdl::Real;
-use lkdl::prelude::{Lkdl, LkdlParams, Train};
+use lkdl::prelude::{Classify, Lkdl, LkdlParams, Train};
 use lkdl_data::{Corruption, Dataset, TrainTest};
 use std::time::Instant;
 
@@ -44,19 +45,29 @@ pub fn run_corrupted<T: Real, M: Train<T>>(
     let model = params.fit(samples.as_ref(), &classes)?;
     let train = start.elapsed().as_secs_f64();
     drop(samples);
-    let truth = labels(&set.test);
+    let cost = Trial { value: 0.0, train, test: 0.0, memory };
     let test = |corruption: &Option<Corruption>| {
         let mut samples = set.test.convert::<T>();
         if let Some(corruption) = corruption {
             corruption.apply(&mut samples, seed)?;
         }
-        let start = Instant::now();
-        let predictions = model.predict(samples.as_ref())?;
-        let test = start.elapsed().as_secs_f64();
-        Ok(Trial { value: 100.0 * predictions.accuracy(&truth)?, train, test, memory })
+        tested(&model, samples.as_ref(), &labels(&set.test), cost)
     };
     let trials = conditions.iter().map(test).collect::<Result<_, ExperimentError>>()?;
     Ok((model, trials))
+}
+
+/// What a fit of this cost is worth: its accuracy on these samples, and the time they take.
+pub(crate) fn tested<T: Real, C: Classify<T>>(
+    model: &Lkdl<T, C>,
+    samples: MatRef<'_, T>,
+    truth: &[usize],
+    fit: Trial,
+) -> Result<Trial, ExperimentError> {
+    let start = Instant::now();
+    let predictions = model.predict(samples)?;
+    let test = start.elapsed().as_secs_f64();
+    Ok(Trial { value: 100.0 * predictions.accuracy(truth)?, test, ..fit })
 }
 
 /// Class indices as the engine takes them.

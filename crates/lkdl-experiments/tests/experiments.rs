@@ -28,7 +28,7 @@ fn tiny_scale() -> Scale {
 }
 
 fn jobs(experiment: &Experiment, scale: &Scale) -> Vec<Job> {
-    experiment.jobs.map(|jobs| jobs(scale)).unwrap_or_default()
+    (experiment.jobs)(scale)
 }
 
 #[test]

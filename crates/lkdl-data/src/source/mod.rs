@@ -82,6 +82,11 @@ impl<T: Real> BlockSource<T> {
         Self::of(vec![Box::new(ShiftedImages::new(images, seed)?)], block_size)
     }
 
+    /// Samples that memory holds, as a source like any other.
+    pub fn of_table(samples: Table, block_size: usize) -> Result<Self, DataError> {
+        Self::of(vec![Box::new(TableRows::new(samples)?)], block_size)
+    }
+
     fn of(files: Vec<Box<dyn Rows>>, block_size: usize) -> Result<Self, DataError> {
         if block_size == 0 {
             return Err(DataError::parameter("block_size", 0, "at least 1"));

@@ -19,9 +19,9 @@ pub struct Plan {
 
 impl Plan {
     pub fn new(experiments: Vec<&'static Experiment>, scale: &Scale, seed: u64) -> Self {
-        let planned = |experiment: &'static Experiment| {
-            let jobs = experiment.jobs.map(|jobs| jobs(scale)).unwrap_or_default();
-            Planned { experiment, jobs }
+        let planned = |experiment: &'static Experiment| Planned {
+            experiment,
+            jobs: (experiment.jobs)(scale),
         };
         Self { experiments: experiments.into_iter().map(planned).collect(), seed }
     }
