@@ -18,8 +18,8 @@ use sha2::{Digest, Sha256};
 use std::io::Write;
 use thiserror::Error;
 
-/// The version of the layout above.
-const VERSION: u64 = 1;
+/// The version of the layout above, and of what a fit remembers.
+const VERSION: u64 = 2;
 const KEY: &str = "lkdl-checkpoint";
 const LIBRARY: &str = env!("CARGO_PKG_VERSION");
 
@@ -226,7 +226,7 @@ mod tests {
     use lkdl::blocks::{Block, Source};
     use lkdl::monitor::Silent;
     use lkdl::prelude::*;
-    use lkdl::stream::{Keeper, StreamParams, SurveyParams};
+    use lkdl::stream::{DriftParams, Keeper, StreamParams, SurveyParams};
 
     struct Two(usize);
 
@@ -271,6 +271,7 @@ mod tests {
             map: MapParams::None,
             method: ClassDictionariesParams { learner: StreamLearner::Mod(learner), sparsity: 1 },
             memory: None,
+            drift: DriftParams::default(),
         };
         let mut files = Files(Vec::new());
         let pilot = SurveyParams::default().survey(&mut Two(0), &Silent).unwrap();
@@ -304,12 +305,12 @@ mod tests {
     #[test]
     fn another_version_and_another_file_are_refused() {
         let text = String::from_utf8_lossy(&files()[0]).into_owned();
-        assert!(text.contains(r#"\"version\":1"#));
+        assert!(text.contains(r#"\"version\":2"#));
         let mut bytes = files()[0].clone();
-        let place = bytes.windows(13).position(|w| w == br#"\"version\":1"#).unwrap();
-        bytes[place + 12] = b'2';
+        let place = bytes.windows(13).position(|w| w == br#"\"version\":2"#).unwrap();
+        bytes[place + 12] = b'3';
         let error = read_checkpoint(&bytes).unwrap_err();
-        assert!(matches!(error, CheckpointError::OtherVersion { version: 2, .. }), "{error}");
+        assert!(matches!(error, CheckpointError::OtherVersion { version: 3, .. }), "{error}");
         let error = read_checkpoint(b"something else entirely").unwrap_err();
         assert!(matches!(error, CheckpointError::NotACheckpoint { .. }), "{error}");
     }

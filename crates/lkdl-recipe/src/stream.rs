@@ -11,7 +11,7 @@ use crate::settings::{Settings, Sizes};
 use crate::wishes::Wishes;
 use faer::{Mat, MatRef};
 use lkdl::prelude::*;
-use lkdl::stream::StreamParams;
+use lkdl::stream::{DriftParams, StreamParams};
 use lkdl_model::Element;
 
 /// Parameters of a fit from blocks, and the settings that they follow from.
@@ -25,16 +25,36 @@ pub struct StreamRecipe<T: Element> {
 }
 
 impl Wishes {
-    /// The parameters for a source of which these samples are the pilot.
+    /// The parameters for a source of which these samples are the pilot. A map that shall grow has
+    /// landmarks, unless another was asked for.
     pub fn stream_recipe<T: Element>(
         &self,
         pilot: MatRef<'_, T>,
         labels: &[usize],
+        drift: DriftParams,
         seed: u64,
     ) -> Result<StreamRecipe<T>, RecipeError> {
         self.check_streamed()?;
-        let recipe = self.recipe(pilot, labels, seed)?;
+        self.check_growing(&drift)?;
+        let mut wishes = self.clone();
+        if drift.grow > 0 {
+            wishes.map = Some(MapName::Nystroem);
+        }
+        let mut recipe = wishes.recipe(pilot, labels, seed)?;
+        recipe.settings.extend(drift_settings(&drift));
         Ok(StreamRecipe { verdict: recipe.verdict, ..StreamRecipe::of(recipe.settings, seed)? })
+    }
+
+    /// Refuses a map that cannot grow where it should.
+    pub fn check_growing(&self, drift: &DriftParams) -> Result<(), RecipeError> {
+        match self.map {
+            Some(map) if drift.grow > 0 && map != MapName::Nystroem => {
+                let fits = Fits::Values("map", vec![MapName::Nystroem.name()]);
+                let (option, with) = (GROW, ("map", map.name()));
+                Err(RecipeError::Misplaced { option, value: None, with, note: "", fits })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Refuses what cannot be learned from blocks.
@@ -57,7 +77,7 @@ impl Wishes {
 impl<T: Element> StreamRecipe<T> {
     /// The recipe of these settings, which leave nothing open.
     pub fn of(settings: Settings, seed: u64) -> Result<Self, RecipeError> {
-        let is_wish = |option: &str| !["precision", "seed"].contains(&option);
+        let is_wish = |option: &str| !["precision", "seed", GROW, DRIFT_LIMIT].contains(&option);
         let all = settings.iter().map(|(option, value)| (option.as_str(), value.as_str()));
         let wishes = Wishes::from_settings(all.filter(|(option, _)| is_wish(option)))?;
         let chosen = Chosen {
@@ -91,9 +111,42 @@ impl<T: Element> StreamRecipe<T> {
         };
         let prepare = wishes.prepare.clone().unwrap_or_default();
         let method = ClassDictionariesParams { learner, sparsity };
-        let params = LkdlParams { prepare, map, method, memory: wishes.memory };
+        let (memory, drift) = (wishes.memory, drift_of(&settings)?);
+        let params = StreamParams { prepare, map, method, memory, drift };
         Ok(Self { params, settings, verdict: None })
     }
+}
+
+const GROW: &str = "grow";
+const DRIFT_LIMIT: &str = "drift-limit";
+
+/// What was said about drift, as far as it is not the usual.
+fn drift_settings(drift: &DriftParams) -> Settings {
+    let usual = DriftParams::default();
+    let mut settings = Settings::new();
+    if drift.grow != usual.grow {
+        settings.insert(GROW.into(), drift.grow.to_string());
+    }
+    if drift.limit != usual.limit {
+        settings.insert(DRIFT_LIMIT.into(), drift.limit.to_string());
+    }
+    settings
+}
+
+fn drift_of(settings: &Settings) -> Result<DriftParams, RecipeError> {
+    let mut drift = DriftParams::default();
+    let unreadable = |option: &str, requirement: &str| RecipeError::Unreadable {
+        option: option.into(),
+        value: settings[option].clone(),
+        requirement: requirement.into(),
+    };
+    if let Some(text) = settings.get(GROW) {
+        drift.grow = text.parse().map_err(|_| unreadable(GROW, "must be a count"))?;
+    }
+    if let Some(text) = settings.get(DRIFT_LIMIT) {
+        drift.limit = text.parse().map_err(|_| unreadable(DRIFT_LIMIT, "must be a number"))?;
+    }
+    Ok(drift)
 }
 
 #[cfg(test)]
@@ -119,7 +172,8 @@ mod tests {
         ] {
             let wishes = Wishes::from_settings(settings.iter().copied()).unwrap();
             let in_memory = wishes.recipe(samples.as_ref(), &labels, 5).unwrap();
-            let recipe = wishes.stream_recipe(samples.as_ref(), &labels, 5).unwrap();
+            let drift = DriftParams::default();
+            let recipe = wishes.stream_recipe(samples.as_ref(), &labels, drift, 5).unwrap();
             assert_eq!(recipe.params.map, in_memory.params.map);
             assert_eq!(recipe.params.prepare, in_memory.params.prepare);
             let again = StreamRecipe::<f64>::of(recipe.settings.clone(), 5).unwrap();
@@ -127,6 +181,25 @@ mod tests {
             let atoms: usize = recipe.settings["atoms"].parse().unwrap();
             assert!(format!("{:?}", recipe.params).contains(&format!("n_atoms: {atoms},")));
         }
+    }
+
+    #[test]
+    fn a_map_that_shall_grow_has_landmarks_and_settings_say_so() {
+        let (samples, labels) = rings();
+        let wishes = Wishes { method: Method::Online, ..Wishes::default() };
+        let drift = DriftParams { grow: 7, limit: 2.5, ..DriftParams::default() };
+        let recipe = wishes.stream_recipe(samples.as_ref(), &labels, drift, 5).unwrap();
+        assert!(matches!(recipe.params.map, MapParams::Nystroem(_)));
+        assert_eq!(recipe.params.drift, drift);
+        let again = StreamRecipe::<f64>::of(recipe.settings.clone(), 5).unwrap();
+        assert_eq!(again.params.drift, drift);
+        let linear = Wishes { map: Some(MapName::None), ..wishes };
+        let text = linear.check_growing(&drift).unwrap_err().to_string();
+        assert_eq!(text, "grow does not go with map none; it is for map nystroem");
+        assert!(linear.check_growing(&DriftParams::default()).is_ok());
+        let damaged = [("grow".to_string(), "many".to_string())].into();
+        let text = StreamRecipe::<f64>::of(damaged, 5).map(|_| ()).unwrap_err().to_string();
+        assert_eq!(text, "grow is \"many\", but must be a count");
     }
 
     #[test]

@@ -107,6 +107,11 @@ impl<S: Add> BlockSums<S> {
         self.nodes.iter().map(|(first, (level, sum))| (*first, *level, sum))
     }
 
+    /// The sums of the nodes that are held.
+    pub(crate) fn sums_mut(&mut self) -> impl Iterator<Item = &mut S> {
+        self.nodes.values_mut().map(|(_, sum)| sum)
+    }
+
     /// Sums that held these nodes.
     pub(crate) fn from_nodes(
         nodes: impl IntoIterator<Item = (usize, u32, S)>,

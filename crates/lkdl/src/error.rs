@@ -276,6 +276,13 @@ pub enum Warning {
         /// Σ|negative eigenvalues| / Σ|eigenvalues|.
         share: f64,
     },
+    /// Samples came of which the landmarks miss much more than of the pilot.
+    Drifted {
+        /// The residual energy of recent samples at its highest, as a multiple of the pilot's.
+        level: f64,
+        /// Landmarks that were added on the way.
+        n_grown: usize,
+    },
 }
 
 impl std::fmt::Display for Warning {
@@ -302,6 +309,16 @@ impl std::fmt::Display for Warning {
             Self::IndefiniteRepaired { share } => {
                 write!(f, "indefinite kernel repaired ({share:.2e} of the spectrum was negative)")
             }
+            Self::Drifted { level, n_grown: 0 } => write!(
+                f,
+                "the data drift: the landmarks missed {level:.1} times as much of some samples as \
+                 of the pilot; let the map grow, mix the samples or take a larger pilot"
+            ),
+            Self::Drifted { level, n_grown } => write!(
+                f,
+                "the data drift: the landmarks missed up to {level:.1} times as much of some samples \
+                 as of the pilot; {n_grown} were added"
+            ),
         }
     }
 }

@@ -59,6 +59,19 @@ impl MapParams {
             Self::Fastfood(params) => FeatureMap::Fastfood(params.fit(samples.nrows())?),
         })
     }
+
+    /// Kernel values are no features: centring or scaling them would make another matrix.
+    pub(crate) fn check_preparation(&self, prepare: &PrepareParams) -> Result<(), LkdlError> {
+        let precomputed = matches!(self, Self::Nystroem(map) if map.kernel == Kernel::Precomputed);
+        if precomputed && *prepare != PrepareParams::default() {
+            return Err(LkdlError::Unsupported {
+                what: "preparation",
+                problem: "would change the values of a precomputed kernel",
+                fix: "prepare the samples before computing the kernel, and choose no preparation",
+            });
+        }
+        Ok(())
+    }
 }
 
 impl<T: Real> FeatureMap<T> {
@@ -191,7 +204,7 @@ impl<M> LkdlParams<M> {
         M: Train<T>,
     {
         check_samples(samples, "samples")?;
-        self.check_precomputed()?;
+        self.map.check_preparation(&self.prepare)?;
         let members = class_members(labels, samples.ncols())?;
         let class_sizes: Vec<usize> = members.iter().map(Vec::len).collect();
         let map_params = self.map_within_budget::<T>(samples.nrows(), &class_sizes)?;
@@ -222,20 +235,6 @@ impl<M> LkdlParams<M> {
 }
 
 impl<M> LkdlParams<M> {
-    /// Kernel values are no features: centring or scaling them would make another matrix.
-    pub(crate) fn check_precomputed(&self) -> Result<(), LkdlError> {
-        let precomputed =
-            matches!(&self.map, MapParams::Nystroem(map) if map.kernel == Kernel::Precomputed);
-        if precomputed && self.prepare != PrepareParams::default() {
-            return Err(LkdlError::Unsupported {
-                what: "preparation",
-                problem: "would change the values of a precomputed kernel",
-                fix: "prepare the samples before computing the kernel, and choose no preparation",
-            });
-        }
-        Ok(())
-    }
-
     /// What [`LkdlParams::fit`] will need on classes of these sizes, stage by stage, beside the
     /// caller's samples. With an automatic landmark count this is the most it can come to.
     pub fn memory_plan<T: Real>(

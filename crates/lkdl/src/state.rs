@@ -211,6 +211,7 @@ impl Warning {
             Self::FewerAtoms { wanted, got } => pair(4, wanted, got),
             Self::ZeroSamples { count } => pair(5, count, 0),
             Self::IndefiniteRepaired { share } => [6, share.to_bits(), 0],
+            Self::Drifted { level, n_grown } => [7, level.to_bits(), n_grown as u64],
         }
     }
 
@@ -225,6 +226,7 @@ impl Warning {
             4 => Self::FewerAtoms { wanted: first, got: second },
             5 => Self::ZeroSamples { count: first },
             6 => Self::IndefiniteRepaired { share: f64::from_bits(a) },
+            7 => Self::Drifted { level: f64::from_bits(a), n_grown: second },
             _ => return None,
         })
     }
@@ -246,6 +248,7 @@ mod tests {
             Warning::FewerAtoms { wanted: 3, got: 1 },
             Warning::ZeroSamples { count: 7 },
             Warning::IndefiniteRepaired { share: 0.1 },
+            Warning::Drifted { level: 2.5, n_grown: 30 },
         ];
         let mut saving = Saving::default();
         saving.matrix("a", "X", &X);

@@ -17,6 +17,7 @@ use crate::stages::{StageTime, Stages};
 use crate::words::{counted, of_error, shown, size};
 use clap::Args;
 use faer::MatRef;
+use lkdl::stream::Drift;
 use lkdl::{FeatureMap, LkdlError, MemoryPlan, StageMemory};
 use lkdl_data::Dataset;
 use lkdl_model::{Card, Classifier, DataRecord, Element, Pipeline};
@@ -64,10 +65,29 @@ struct Report {
     /// What held-out samples decided, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     choice: Option<String>,
+    /// How much landmarks miss of a source, where they were watched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    drift: Option<DriftReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     folds: Option<FoldReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<ModelReport>,
+}
+
+/// Residual energies as multiples of the pilot's.
+#[derive(Serialize)]
+struct DriftReport {
+    level: f64,
+    highest: f64,
+    limit: f64,
+    landmarks_added: usize,
+}
+
+impl From<Drift> for DriftReport {
+    fn from(drift: Drift) -> Self {
+        let Drift { level, highest, limit, n_grown: landmarks_added } = drift;
+        Self { level, highest, limit, landmarks_added }
+    }
 }
 
 #[derive(Serialize)]
@@ -160,6 +180,7 @@ fn fit<T: Element>(
         class_names,
         settings: recipe.settings.clone(),
         choice,
+        drift: None,
         folds,
         model: None,
     };

@@ -112,6 +112,15 @@ impl<T: Real> Fed<T> {
         }
     }
 
+    /// Samples will have more features from now on: what is learned is padded with zeros.
+    pub(crate) fn grow(&mut self, n_features: usize) -> Result<(), LkdlError> {
+        match self {
+            Self::Online(learner) => learner.grow(n_features),
+            Self::Rls(learner) => learner.grow(n_features),
+            Self::Mod(learner) => learner.grow(n_features),
+        }
+    }
+
     /// All samples have been seen once more; returns the relative error.
     pub(crate) fn end_pass(&mut self) -> Result<f64, LkdlError> {
         match self {
@@ -145,6 +154,58 @@ impl<T: Real> Fed<T> {
             Self::Online(learner) => learner.save(at, to),
             Self::Rls(learner) => learner.save(at, to),
             Self::Mod(learner) => learner.save(at, to),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dictionary::OnlineCoding;
+    use crate::testing::{close, random_matrix};
+    use faer::Mat;
+
+    fn learners() -> [StreamLearner<f64>; 3] {
+        let (n_atoms, sparsity, max_iters, batch_size) = (7, 2, 2, 16);
+        let coding = OnlineCoding::Omp { sparsity };
+        let online = OnlineParams { n_atoms, coding, max_iters, batch_size, ..Default::default() };
+        let rls = RlsParams { n_atoms, sparsity, max_iters, batch_size, ..Default::default() };
+        let optimal = ModParams { n_atoms, sparsity, max_iters, ..Default::default() };
+        [StreamLearner::Online(online), StreamLearner::Rls(rls), StreamLearner::Mod(optimal)]
+    }
+
+    /// Two passes over blocks of 40, of which the first three have zeros in the last three features
+    /// in the first pass; without those features, if the learner is to grow.
+    fn fed(learner: &StreamLearner<f64>, X: &Mat<f64>, grows: bool) -> Mat<f64> {
+        let padded = |first: usize| {
+            let known = Mat::from_fn(9, 40, |t, i| if t < 6 { X[(t, first + i)] } else { 0.0 });
+            if grows { known.subrows(0, 6).to_owned() } else { known }
+        };
+        let mut fed = learner.start(padded(0).as_ref(), 0, 240).unwrap();
+        for pass in 0..2 {
+            for block in 0..6 {
+                if pass == 0 && block < 3 {
+                    fed.add_block(block, padded(40 * block).as_ref()).unwrap();
+                    continue;
+                }
+                if grows {
+                    fed.grow(9).unwrap(); // the second time there is nothing to do
+                }
+                fed.add_block(block, X.subcols(40 * block, 40)).unwrap();
+            }
+            fed.end_pass().unwrap();
+        }
+        fed.finish().unwrap().dictionary
+    }
+
+    #[test]
+    fn growing_is_as_if_samples_had_had_zeros_before() {
+        let X = random_matrix::<f64>(9, 240, 3);
+        for learner in learners() {
+            let (grown, whole) = (fed(&learner, &X, true), fed(&learner, &X, false));
+            close(grown.as_ref(), whole.as_ref(), 1e-9);
+            let pilot = X.subcols(0, 40);
+            assert!(learner.start(pilot, 0, 240).unwrap().grow(8).is_err(), "no feature is taken");
         }
     }
 }

@@ -146,10 +146,7 @@ impl<T: Real, S: BatchUpdate<T>> Incremental<T, S> {
     /// Samples will have more features from now on, as virtual samples do whose map has grown:
     /// atoms, and what is known of the past, are padded with zeros.
     pub fn grow(&mut self, n_features: usize) -> Result<(), LkdlError> {
-        if n_features < self.waiting.nrows() {
-            let least = format!("at least {}, as many as before", self.waiting.nrows());
-            return Err(LkdlError::parameter("n_features", n_features, least));
-        }
+        check_growth(self.waiting.nrows(), n_features)?;
         self.state.pad(n_features);
         pad_rows(&mut self.waiting, n_features);
         Ok(())
@@ -314,6 +311,15 @@ impl FadingSums {
         check_size("saved B's columns", B.ncols(), D.ncols())?;
         Ok(Self { A, B })
     }
+}
+
+/// Features are added, never taken away.
+pub(super) fn check_growth(before: usize, n_features: usize) -> Result<(), LkdlError> {
+    if n_features < before {
+        let least = format!("at least {before}, as many as before");
+        return Err(LkdlError::parameter("n_features", n_features, least));
+    }
+    Ok(())
 }
 
 /// Rows of zeros below.

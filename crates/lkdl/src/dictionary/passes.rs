@@ -1,6 +1,7 @@
 //! MOD on samples that no memory holds: every pass over them is one iteration, and between passes
 //! the dictionary and two sums are all that is kept.
 
+use super::incremental::{check_growth, pad_rows};
 use super::optimal_directions::ModParams;
 use super::statistics::DictionaryStatistics;
 use super::{Learned, Stop, check_problem};
@@ -118,6 +119,14 @@ impl<T: Real> MultiPassMod<T> {
     /// The samples of block number `block`, from 0 in every pass; there may be none.
     pub fn add_block(&mut self, block: usize, samples: MatRef<'_, T>) -> Result<(), LkdlError> {
         self.statistics.add_block(block, samples)
+    }
+
+    /// Samples will have more features from now on, as virtual samples do whose map has grown:
+    /// atoms, and the sums of the pass so far, are padded with zeros.
+    pub fn grow(&mut self, n_features: usize) -> Result<(), LkdlError> {
+        check_growth(self.dictionary.nrows(), n_features)?;
+        pad_rows(&mut self.dictionary, n_features);
+        self.statistics.grow(self.dictionary.as_ref())
     }
 
     /// All samples have been seen once more: updates the dictionary and returns the relative error

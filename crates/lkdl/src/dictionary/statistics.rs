@@ -10,6 +10,7 @@
 //! so a pass over data that no memory holds is one MOD iteration ([`ModParams::learn_source`](super::ModParams::learn_source)). Cost
 //! per sample: its code, q² + 2kq flops; memory m² + km per node of the tree of blocks.
 
+use super::incremental::pad_rows;
 use super::optimal_directions::{code_products, refit, sample_products, solve_for_atoms};
 use super::{check_counts, set_atom};
 use crate::blocks::{Add, BlockSums};
@@ -164,6 +165,14 @@ impl<T: Real> DictionaryStatistics<T> {
         self.sums.merge(other.sums)
     }
 
+    /// Goes on with `dictionary`, which is that of before with rows of zeros below: samples that
+    /// were coded had nothing there.
+    pub(super) fn grow(&mut self, dictionary: MatRef<'_, T>) -> Result<(), LkdlError> {
+        self.coder = BatchOmp::new(dictionary)?;
+        self.sums.sums_mut().for_each(|sums| sums.pad(dictionary.nrows()));
+        Ok(())
+    }
+
     /// The sums over all samples.
     pub fn finish(mut self) -> Result<DictionarySums<T>, LkdlError> {
         self.take()
@@ -202,6 +211,12 @@ impl<T: Real> DictionaryStatistics<T> {
 }
 
 impl<T: Real> DictionarySums<T> {
+    /// The same samples with more features, all zero.
+    fn pad(&mut self, n_features: usize) {
+        pad_rows(&mut self.sample_products, n_features);
+        self.worst.iter_mut().for_each(|worst| worst.sample.resize(n_features, T::of(0.0)));
+    }
+
     fn save<'a>(&'a self, at: &str, first: usize, level: u32, to: &mut Saving<'a, T>) {
         to.counts(at, "n", [first, level as usize, self.n_samples, self.n_zero]);
         to.wide(at, "A", &self.code_products);

@@ -11,6 +11,9 @@ use crate::matrix::check_size;
 /// outgrown by rounding.
 const LEAST_SHARE: f64 = 1e-6;
 
+/// Drift is when the share exceeds this many times the pilot's, unless another limit is said.
+pub(crate) const USUAL_LIMIT: f64 = 2.0;
+
 /// Watches the residual energy of samples as they come.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DriftMonitor {
@@ -39,7 +42,7 @@ impl DriftMonitor {
         let weight = window as f64 / energies.len() as f64;
         let pilot_share = (residual / total).max(LEAST_SHARE);
         let (residual, total) = (residual * weight, total * weight);
-        Ok(Self { pilot_share, window, limit: 2.0, residual, total })
+        Ok(Self { pilot_share, window, limit: USUAL_LIMIT, residual, total })
     }
 
     /// Another limit than twice the pilot's share.
@@ -61,6 +64,30 @@ impl DriftMonitor {
             self.total = self.total * kept + self_value;
         }
         Ok(self.has_drifted())
+    }
+
+    /// The map has grown: what it missed before says nothing of it, so the running share is that of
+    /// the pilot again.
+    pub fn restart(&mut self) {
+        self.residual = self.pilot_share * self.total;
+    }
+
+    /// All that the monitor has learned, for [`DriftMonitor::from_numbers`].
+    pub(crate) fn to_numbers(&self) -> [f64; 3] {
+        [self.pilot_share, self.residual, self.total]
+    }
+
+    /// The monitor that had these numbers; `None` if none could have had them.
+    pub(crate) fn from_numbers(numbers: [f64; 3], window: usize) -> Option<Self> {
+        let [pilot_share, residual, total] = numbers;
+        let possible = numbers.iter().all(|v| *v >= 0.0 && v.is_finite());
+        (possible && pilot_share >= LEAST_SHARE && window > 0).then_some(Self {
+            pilot_share,
+            window,
+            limit: USUAL_LIMIT,
+            residual,
+            total,
+        })
     }
 
     /// The running share, as a multiple of the pilot's.
@@ -115,6 +142,21 @@ mod tests {
             many.observe(block, &vec![1.0; block.len()]).unwrap();
         }
         assert_eq!(one, many);
+    }
+
+    #[test]
+    fn a_restarted_monitor_is_at_the_level_of_the_pilot_and_watches_on() {
+        let mut drift = DriftMonitor::new(&[0.1; 50], &[1.0; 50], 100).unwrap();
+        drift.observe(&[0.9; 300], &[1.0; 300]).unwrap();
+        assert!(drift.level() > 8.0);
+        let again = DriftMonitor::from_numbers(drift.to_numbers(), 100).unwrap();
+        assert_eq!(again, drift);
+        drift.restart();
+        assert!((drift.level() - 1.0).abs() < 1e-12 && !drift.has_drifted());
+        assert!(drift.observe(&[0.9; 300], &[1.0; 300]).unwrap());
+        for impossible in [[0.0, 1.0, 1.0], [0.1, f64::NAN, 1.0], [0.1, 1.0, -1.0]] {
+            assert_eq!(DriftMonitor::from_numbers(impossible, 100), None);
+        }
     }
 
     #[test]

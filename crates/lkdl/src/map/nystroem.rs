@@ -447,6 +447,16 @@ impl<T: Real> NystroemMap<T> {
         samples: MatRef<'_, T>,
         virtual_samples: MatRef<'_, T>,
     ) -> Result<Vec<f64>, LkdlError> {
+        Ok(self.energies(samples, virtual_samples)?.0)
+    }
+
+    /// [`NystroemMap::residual_energy`], and κ(x,x), of which it is a part. The virtual samples are
+    /// at hand, so the one is O(pN) more and the other O(kN): no landmark is looked at again.
+    pub(crate) fn energies(
+        &self,
+        samples: MatRef<'_, T>,
+        virtual_samples: MatRef<'_, T>,
+    ) -> Result<(Vec<f64>, Vec<f64>), LkdlError> {
         if self.panel.kernel() == &Kernel::Precomputed && samples.nrows() != samples.ncols() {
             return Err(LkdlError::Unsupported {
                 what: "the residual energy",
@@ -466,7 +476,8 @@ impl<T: Real> NystroemMap<T> {
             let parts = col(F, i).iter().zip(&self.mean);
             parts.map(|(f, mean)| (f.wide() + mean.wide()).powi(2)).sum()
         };
-        Ok(diag.par_iter().enumerate().map(|(i, d)| (d - energy(i)).max(0.0)).collect())
+        let missed = diag.par_iter().enumerate().map(|(i, d)| (d - energy(i)).max(0.0)).collect();
+        Ok((missed, diag))
     }
 
     /// tr(K − K̂)/tr K over these samples: the certificate of the approximation.
@@ -475,8 +486,8 @@ impl<T: Real> NystroemMap<T> {
         samples: MatRef<'_, T>,
         virtual_samples: MatRef<'_, T>,
     ) -> Result<f64, LkdlError> {
-        let missing: f64 = self.residual_energy(samples, virtual_samples)?.iter().sum();
-        let trace: f64 = self.panel.kernel().diagonal(samples)?.iter().sum();
+        let (missed, diag) = self.energies(samples, virtual_samples)?;
+        let (missing, trace): (f64, f64) = (missed.iter().sum(), diag.iter().sum());
         Ok(if trace > 0.0 { missing / trace } else { 0.0 })
     }
 

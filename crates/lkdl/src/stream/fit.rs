@@ -1,6 +1,7 @@
-//! A fit from a source while it runs: map and preparation stand, dictionaries move, and all of it
-//! can be kept between any two blocks.
+//! A fit from a source while it runs: preparation stands, the map may grow, dictionaries move, and
+//! all of it can be kept between any two blocks.
 
+use super::drift::{Drift, Watch};
 use super::plan::Sizes;
 use super::saved_map::{restore_map, save_map};
 use super::survey::Pilot;
@@ -13,7 +14,7 @@ use crate::error::{LkdlError, Warning};
 use crate::map::nystroem::NystroemMap;
 use crate::matrix::{columns_of, gather};
 use crate::monitor::Monitor;
-use crate::pipeline::{FeatureMap, Lkdl};
+use crate::pipeline::{FeatureMap, Lkdl, MapParams};
 use crate::prepare::Preparation;
 use crate::real::Real;
 use crate::state::{Saved, Saving, unfit};
@@ -27,6 +28,8 @@ pub struct StreamFit<T: Real> {
     sparsity: usize,
     preparation: Preparation<T>,
     map: FeatureMap<T>,
+    /// How much of the samples the map misses, where it can.
+    watch: Option<Watch>,
     /// One dictionary per class.
     classes: Vec<Fed<T>>,
     /// What the first pass saw.
@@ -43,7 +46,8 @@ pub struct StreamFit<T: Real> {
 impl<T: Real> StreamParams<T> {
     /// Fits preparation and map on the pilot, and starts a dictionary for every class.
     pub fn start(&self, pilot: Pilot<T>, monitor: &dyn Monitor) -> Result<StreamFit<T>, LkdlError> {
-        self.check_precomputed()?;
+        self.map.check_preparation(&self.prepare)?;
+        self.drift.check(&self.map)?;
         if self.method.sparsity == 0 {
             return Err(LkdlError::parameter("sparsity", 0, "at least 1"));
         }
@@ -68,13 +72,14 @@ impl<T: Real> StreamParams<T> {
         }
         monitor.check()?;
         monitor.begin("map", 0);
-        let F = map.consume(prepared)?;
+        let (F, watch) = self.map_pilot(&map, prepared)?;
         let classes = self.start_classes(&F, &labels, &tally)?;
         Ok(StreamFit {
             learner: self.method.learner.clone(),
             sparsity: self.method.sparsity,
             preparation,
             map,
+            watch,
             classes,
             first: tally,
             seen: Tally::default(),
@@ -82,6 +87,20 @@ impl<T: Real> StreamParams<T> {
             n_zero: 0,
             warnings,
         })
+    }
+
+    /// Virtual samples of the pilot, and how much of it they miss.
+    fn map_pilot(
+        &self,
+        map: &FeatureMap<T>,
+        pilot: Mat<T>,
+    ) -> Result<(Mat<T>, Option<Watch>), LkdlError> {
+        let (FeatureMap::Nystroem(nystroem), MapParams::Nystroem(params)) = (map, &self.map) else {
+            return Ok((map.consume(pilot)?, None));
+        };
+        let F = nystroem.transform(pilot.as_ref())?;
+        let watch = Watch::start(&self.drift, nystroem, params.seed, pilot.as_ref(), F.as_ref())?;
+        Ok((F, watch))
     }
 
     fn start_classes(
@@ -103,7 +122,9 @@ impl<T: Real> StreamParams<T> {
 
     /// The fit that was saved, with the parameters it was started with.
     pub fn resume(&self, mut from: Saved<T>) -> Result<StreamFit<T>, LkdlError> {
+        self.drift.check(&self.map)?;
         let from = &mut from;
+        let watch = Watch::restore(&self.drift, &self.map, from)?;
         let (preparation, map) = restore_map(&self.prepare, &self.map, from)?;
         let first = Tally::restore(FIRST, from)?;
         let resume =
@@ -120,6 +141,7 @@ impl<T: Real> StreamParams<T> {
             sparsity: self.method.sparsity,
             preparation,
             map,
+            watch,
             classes,
             first,
             seen,
@@ -165,6 +187,17 @@ impl<T: Real> StreamFit<T> {
         keeper: &mut dyn Keeper<T>,
         monitor: &dyn Monitor,
     ) -> Result<Lkdl<T, ClassDictionaries<T>>, LkdlError> {
+        self.run_passes(source, keeper, monitor)?;
+        self.finish()
+    }
+
+    /// [`StreamFit::run`] without its end, for those who want to look before [`StreamFit::finish`].
+    pub fn run_passes(
+        &mut self,
+        source: &mut dyn Source<T>,
+        keeper: &mut dyn Keeper<T>,
+        monitor: &dyn Monitor,
+    ) -> Result<(), LkdlError> {
         let per_pass = self.first.n_blocks;
         monitor.begin("learn", per_pass.saturating_mul(self.learner.max_passes()));
         monitor.advance(self.n_passes.saturating_mul(per_pass) + self.seen.n_blocks);
@@ -182,7 +215,7 @@ impl<T: Real> StreamFit<T> {
             }
             self.end_pass()?;
         }
-        self.finish()
+        Ok(())
     }
 
     /// Whether every class has converged or used up its passes.
@@ -213,7 +246,7 @@ impl<T: Real> StreamFit<T> {
             if self.n_passes == 0 {
                 self.n_zero += prepared.n_zero;
             }
-            self.map.consume(prepared.samples)?
+            self.map_block(prepared.samples)?
         };
         let learner = &self.learner;
         let learned: Vec<Result<(), LkdlError>> = self
@@ -227,6 +260,26 @@ impl<T: Real> StreamFit<T> {
             .collect();
         // the error of the lowest class, whichever thread met one first
         learned.into_iter().collect()
+    }
+
+    /// Virtual samples of a block that has been counted, by a map that grows if it may and must.
+    fn map_block(&mut self, prepared: Mat<T>) -> Result<Mat<T>, LkdlError> {
+        if self.watch.is_none() {
+            return self.map.consume(prepared);
+        }
+        let F = self.map.transform(prepared.as_ref())?;
+        let (Some(watch), FeatureMap::Nystroem(map)) = (&mut self.watch, &mut self.map) else {
+            return Ok(F);
+        };
+        watch.observe(map, prepared.as_ref(), F.as_ref())?;
+        let first = self.seen.n_samples - prepared.ncols();
+        let Some(grown) = watch.grown(map, prepared.as_ref(), first)? else { return Ok(F) };
+        drop(F);
+        **map = grown;
+        self.classes.iter_mut().try_for_each(|class| class.grow(map.rank()))?;
+        let F = map.transform(prepared.as_ref())?;
+        watch.observe(map, prepared.as_ref(), F.as_ref())?;
+        Ok(F)
     }
 
     /// The source has come to its end.
@@ -251,6 +304,7 @@ impl<T: Real> StreamFit<T> {
         if self.n_zero > 0 {
             self.warnings.insert(0, Warning::ZeroSamples { count: self.n_zero });
         }
+        self.warnings.extend(self.watch.as_ref().and_then(Watch::warning));
         let mut learned = Vec::with_capacity(self.classes.len());
         for class in self.classes {
             let stop = self.learner.stop(class.errors());
@@ -266,6 +320,9 @@ impl<T: Real> StreamFit<T> {
     pub fn save(&self) -> Saving<'_, T> {
         let mut to = Saving::default();
         save_map(&self.preparation, &self.map, &mut to);
+        if let Some(watch) = &self.watch {
+            watch.save(&mut to);
+        }
         self.first.save(FIRST, &mut to);
         self.seen.save(SEEN, &mut to);
         to.counts(FIT, "n", [self.n_passes, self.n_zero]);
@@ -274,6 +331,12 @@ impl<T: Real> StreamFit<T> {
             class.save(&class_place(l), &mut to);
         }
         to
+    }
+
+    /// How much of the samples the landmarks have missed so far; `None` of a map that has none, or
+    /// of a kernel that may be indefinite.
+    pub fn drift(&self) -> Option<Drift> {
+        self.watch.as_ref().map(Watch::report)
     }
 
     /// The fitted map.

@@ -8,6 +8,10 @@
 //! 3. **Passes** ([`StreamFit::run`]): every block is prepared, mapped and fed to the dictionaries of
 //!    its classes ([`StreamLearner`]), then forgotten.
 //!
+//! While blocks are mapped, a monitor watches how much of them the landmarks miss, against what they
+//! miss of the pilot ([`Drift`]). A fit whose [`DriftParams`] say so answers drift with more landmarks,
+//! taken from the block that came last, and goes on with what it has learned.
+//!
 //! The samples come in the order of the source, which should be mixed: online learners that see one
 //! class after the other learn each of them well, but one that sees the easy samples of a class
 //! first has forgotten them by the end.
@@ -21,7 +25,7 @@
 //! use lkdl::blocks::{Block, Source};
 //! use lkdl::monitor::Silent;
 //! use lkdl::prelude::*;
-//! use lkdl::stream::{KeepNothing, StreamParams, SurveyParams};
+//! use lkdl::stream::{DriftParams, KeepNothing, StreamParams, SurveyParams};
 //!
 //! /// Two rings, 50 samples at a time.
 //! struct Rings(usize);
@@ -61,6 +65,7 @@
 //!         sparsity: 3,
 //!     },
 //!     memory: Some(8_000_000),
+//!     drift: DriftParams::default(),
 //! };
 //! let mut source = Rings(0);
 //! let pilot = SurveyParams { n_pilot: 200, ..Default::default() }.survey(&mut source, &Silent)?;
@@ -75,6 +80,7 @@
 //! [`LkdlError::SourceChanged`]: crate::LkdlError::SourceChanged
 //! [`Source`]: crate::blocks::Source
 
+mod drift;
 mod fit;
 mod plan;
 mod saved_map;
@@ -83,6 +89,7 @@ mod tally;
 #[cfg(test)]
 mod tests;
 
+pub use drift::{Drift, DriftParams};
 pub use fit::StreamFit;
 pub use survey::{Pilot, SurveyParams};
 pub use tally::Tally;
@@ -90,12 +97,26 @@ pub use tally::Tally;
 use crate::classify::ClassDictionariesParams;
 use crate::dictionary::StreamLearner;
 use crate::error::LkdlError;
-use crate::pipeline::LkdlParams;
+use crate::pipeline::MapParams;
+use crate::prepare::PrepareParams;
 use crate::real::Real;
 use crate::state::Saving;
 
-/// A pipeline whose dictionaries are learned from a source.
-pub type StreamParams<T> = LkdlParams<ClassDictionariesParams<StreamLearner<T>>>;
+/// A pipeline whose dictionaries are learned from a source:
+/// [`LkdlParams`](crate::pipeline::LkdlParams) and what to do about drift.
+#[derive(Debug, Clone)]
+pub struct StreamParams<T: Real> {
+    /// What is done to every sample first.
+    pub prepare: PrepareParams,
+    /// The map to virtual samples.
+    pub map: MapParams,
+    /// The dictionaries.
+    pub method: ClassDictionariesParams<StreamLearner<T>>,
+    /// Bytes the fit may use, blocks and pilot included; `None` for no limit.
+    pub memory: Option<u64>,
+    /// What to do about samples that the landmarks miss.
+    pub drift: DriftParams,
+}
 
 /// Keeps what a fit remembers, so that it can be resumed.
 pub trait Keeper<T: Real> {

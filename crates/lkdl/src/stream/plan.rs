@@ -7,6 +7,7 @@ use crate::error::LkdlError;
 use crate::map::fastfood::FastfoodParams;
 use crate::map::fourier::FourierParams;
 use crate::map::plan::{cut_landmarks, nystroem_stages};
+use crate::map::tile_width;
 use crate::matrix::matrix_bytes;
 use crate::memory::{MemoryPlan, StageMemory};
 use crate::pipeline::MapParams;
@@ -28,6 +29,7 @@ impl<T: Real> StreamParams<T> {
     /// What a fit from this pilot's source needs, stage by stage, blocks and pilot included. With
     /// an automatic landmark count this is the most it can come to.
     pub fn stream_plan(&self, pilot: &Pilot<T>) -> Result<MemoryPlan, LkdlError> {
+        self.drift.check(&self.map)?;
         let sizes = Sizes::from(pilot);
         let map = self.stream_map(&sizes)?;
         self.plan_streaming(&map, &sizes, rayon::current_num_threads())
@@ -71,7 +73,8 @@ impl<T: Real> StreamParams<T> {
                 let virtual_samples = matrix_bytes::<T>(k, sizes.n_pilot);
                 let held = more.last().map_or(0, |stage| stage.bytes) - pilot - virtual_samples;
                 stages.extend(more);
-                (k, held)
+                let c = params.landmarks().limit(sizes.n_pilot)?;
+                (k, held + self.growth_bytes(p, c, k, largest_block, threads))
             }
             MapParams::Fourier(FourierParams { rank, .. })
             | MapParams::Fastfood(FastfoodParams { rank, .. }) => {
@@ -80,11 +83,29 @@ impl<T: Real> StreamParams<T> {
                 (*rank, matrix_bytes::<T>(p, *rank))
             }
         };
+        let k = k + self.drift.most_grown();
         let learner = self.method.learner.feeding_bytes(k, n_blocks);
         let learners = learner.saturating_mul(class_counts.len() as u64);
         // a block as it came, prepared, mapped, and sorted by class
         let blocks = 2 * block + 2 * matrix_bytes::<T>(k, largest_block);
-        stages.push(StageMemory { stage: "learn", bytes: held + blocks + learners });
+        let learn = held + blocks + learners;
+        stages.push(StageMemory { stage: "learn", bytes: learn });
+        if self.drift.most_grown() > 0 {
+            // the map as it was, and as it will be
+            let grow = held + self.drift.growing_bytes::<T>(p, k, largest_block);
+            stages.push(StageMemory { stage: "grow", bytes: learn + grow });
+        }
         Ok(MemoryPlan { stages })
+    }
+
+    /// What a map of c landmarks and rank k comes to when it has grown as far as it may: more
+    /// landmarks, a larger P, wider tiles.
+    fn growth_bytes(&self, p: usize, c: usize, k: usize, block: usize, threads: usize) -> u64 {
+        let more = self.drift.most_grown();
+        let projection = |c: usize, k: usize| matrix_bytes::<T>(c, k) + matrix_bytes::<f64>(c, k);
+        let width = tile_width::<T>(c + more, None);
+        let n_tiles = threads.min(block.div_ceil(width)) as u64;
+        2 * matrix_bytes::<T>(p, more) + projection(c + more, k + more) - projection(c, k)
+            + n_tiles * matrix_bytes::<T>(more, width)
     }
 }

@@ -81,7 +81,7 @@ fn learners<T: Real>() -> [StreamLearner<T>; 3] {
 }
 
 fn params<T: Real>(learner: StreamLearner<T>) -> StreamParams<T> {
-    LkdlParams {
+    StreamParams {
         prepare: "standardize,l2".parse().unwrap(),
         map: MapParams::Nystroem(NystroemParams {
             kernel: Kernel::Polynomial { degree: 2.0, offset: 0.5 },
@@ -93,6 +93,7 @@ fn params<T: Real>(learner: StreamLearner<T>) -> StreamParams<T> {
         }),
         method: ClassDictionariesParams { learner, sparsity: 2 },
         memory: None,
+        drift: DriftParams::default(),
     }
 }
 

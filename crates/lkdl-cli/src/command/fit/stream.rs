@@ -1,7 +1,7 @@
 //! `lkdl fit DATA -o MODEL --stream`: the data in blocks, as often as it takes, in bounded memory.
 
 use super::checkpoint::{FileKeeper, Note, load};
-use super::{FitArgs, Memory, PlannedStage, Report};
+use super::{DriftReport, FitArgs, Memory, PlannedStage, Report};
 use super::{learned, named, outcome, planned, planned_stages, save, say, seconds, verdict};
 use crate::context::Context;
 use crate::failure::Failure;
@@ -10,7 +10,7 @@ use crate::output;
 use crate::stages::{StageTime, Stages};
 use crate::words::{counted, shown};
 use lkdl::monitor::Monitor;
-use lkdl::stream::{StreamFit, SurveyParams};
+use lkdl::stream::{Drift, StreamFit, SurveyParams};
 use lkdl_data::{BlockSource, DataArgument, Labels};
 use lkdl_model::{Classifier, DataRecord, Element, Pipeline};
 use lkdl_recipe::{Method, StreamRecipe, Wishes};
@@ -21,8 +21,9 @@ use std::path::Path;
 pub(super) fn run(args: &FitArgs, context: &Context) -> Result<(), Failure> {
     let method = args.method.method.unwrap_or(Method::Online);
     let wishes = Wishes { method, ..args.method.wishes() };
-    wishes.check_streamed()?;
     let flags = &args.stream;
+    wishes.check_streamed()?;
+    wishes.check_growing(&flags.drift())?;
     if let Some(path) = flags.checkpoint.as_deref().filter(|_| !flags.resume) {
         output::check(path, context)?;
     }
@@ -69,6 +70,8 @@ impl<'a, T: Element> Run<'a, T> {
             ("--seed", context.seed.to_string()),
             ("--block", block_size.to_string()),
             ("--pilot", n_pilot.to_string()),
+            ("--grow", flags.drift().grow.to_string()),
+            ("--drift-limit", flags.drift().limit.to_string()),
         ];
         let run = run.into_iter().map(|(key, value)| (key.to_string(), value)).collect();
         let stages = Stages::new(context);
@@ -78,24 +81,30 @@ impl<'a, T: Element> Run<'a, T> {
     fn go(mut self) -> Result<(), Failure> {
         let (context, flags) = (self.context, &self.args.stream);
         let kept = flags.checkpoint.as_deref().filter(|path| flags.resume && path.exists());
-        let Started { fit, note, plan } = match kept {
+        let Started { mut fit, note, plan } = match kept {
             Some(path) => self.resume(path)?,
             None => self.start()?,
         };
         let class_names = Labels::from_texts(&note.written_names).class_names;
         let every = flags.checkpoint_every.unwrap_or_default();
         let mut keeper = FileKeeper::new(flags.checkpoint.as_deref(), every, &note)?;
-        let fitted = fit.run(&mut self.source, &mut keeper, &self.stages);
-        let model = fitted.map_err(|error| named(error, &class_names))?;
+        let of_class = |error| named(error, &class_names);
+        fit.run_passes(&mut self.source, &mut keeper, &self.stages).map_err(of_class)?;
+        let drift = fit.drift();
+        let model = fit.finish().map_err(of_class)?;
         let model: Pipeline<T> = model.map_classifier(Classifier::from);
         let stages = self.stages.finish();
         account(&stages, &model, &note, context)?;
+        if let Some(drift) = &drift {
+            say(context, "drift", "", in_words(drift))?;
+        }
         let mut report = Report {
             n_features: model.preparation().n_features(),
             data: note.data,
             class_names,
             settings: note.settings,
             choice: note.choice,
+            drift: drift.map(DriftReport::from),
             folds: None,
             model: None,
         };
@@ -151,7 +160,9 @@ impl<'a, T: Element> Run<'a, T> {
             index_base: self.source.index_base(),
         };
         stages.begin("choose", 0);
-        let recipe = self.wishes.stream_recipe(pilot.samples.as_ref(), &pilot.labels, seed)?;
+        let drift = self.args.stream.drift();
+        let samples = pilot.samples.as_ref();
+        let recipe = self.wishes.stream_recipe(samples, &pilot.labels, drift, seed)?;
         let plan = recipe.params.stream_plan(&pilot)?;
         say(context, "memory", "", planned(&plan, false))?;
         let fit = recipe.params.start(pilot, stages);
@@ -165,6 +176,18 @@ impl<'a, T: Element> Run<'a, T> {
         };
         Ok(Started { fit, note, plan: planned_stages(&plan) })
     }
+}
+
+/// How much the landmarks have missed.
+fn in_words(drift: &Drift) -> String {
+    let Drift { level, highest, n_grown, .. } = *drift;
+    let grown = match n_grown {
+        0 => String::new(),
+        n => format!("; {} added", counted(n, "landmark")),
+    };
+    format!(
+        "the last samples missed {level:.2} times as much as the pilot ({highest:.2} at most){grown}"
+    )
 }
 
 /// DATA and what follows it.

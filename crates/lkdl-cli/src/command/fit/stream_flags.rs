@@ -2,6 +2,7 @@
 
 use clap::Args;
 use lkdl::Real;
+use lkdl::stream::DriftParams;
 use lkdl_data::DataArgument;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -36,6 +37,14 @@ pub struct StreamFlags {
     /// holds, 1000 to 20000]
     #[arg(long, value_name = "N", requires = "stream")]
     pub pilot: Option<usize>,
+    /// Add so many landmarks when the data drift, four times at most, taken from the block that shows
+    /// it; the map is then nystroem [default: none, but drift is reported]
+    #[arg(long, value_name = "N", requires = "stream")]
+    pub grow: Option<usize>,
+    /// The data drift when landmarks miss more than so many times as much of the last thousand
+    /// samples as of the pilot [default: 2]
+    #[arg(long, value_name = "X", requires = "stream", value_parser = drift_limit)]
+    pub drift_limit: Option<f64>,
     /// Keep the state of the fit in this file, which is removed when the model is written
     #[arg(long, value_name = "FILE", requires = "stream")]
     pub checkpoint: Option<PathBuf>,
@@ -56,11 +65,25 @@ impl StreamFlags {
         self.block.unwrap_or(usual.clamp(*BLOCK.start(), *BLOCK.end()))
     }
 
+    /// What to do about drift.
+    pub fn drift(&self) -> DriftParams {
+        let usual = DriftParams::default();
+        let (grow, limit) = (self.grow.unwrap_or(usual.grow), self.drift_limit);
+        DriftParams { grow, limit: limit.unwrap_or(usual.limit), ..usual }
+    }
+
     /// Samples of the pilot.
     pub fn n_pilot<T: Real>(&self, n_features: usize, budget: Option<u64>) -> usize {
         let share = within::<T>(n_features, budget, PILOT_SHARE);
         self.pilot.unwrap_or(share.clamp(*PILOT.start(), *PILOT.end()))
     }
+}
+
+/// A multiple of what is missed of the pilot.
+fn drift_limit(text: &str) -> Result<f64, String> {
+    let number: Option<f64> = text.parse().ok();
+    let above = number.filter(|number| *number > 1.0 && number.is_finite());
+    above.ok_or_else(|| "must be a number above 1".to_string())
 }
 
 /// Samples that a share of the budget holds.
@@ -134,6 +157,8 @@ mod tests {
             shifts: false,
             block,
             pilot,
+            grow: None,
+            drift_limit: None,
             checkpoint: None,
             checkpoint_every: None,
             resume: false,
