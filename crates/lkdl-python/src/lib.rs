@@ -6,6 +6,7 @@
 mod array;
 mod code;
 mod data;
+mod drift;
 mod error;
 mod incremental;
 mod job;
@@ -13,6 +14,7 @@ mod kernel;
 mod learn;
 mod map;
 mod model;
+mod stream;
 mod sums;
 
 use pyo3::prelude::*;
@@ -23,6 +25,8 @@ mod _core {
     use crate::code::{lasso, omp, omp_gram};
     #[pymodule_export]
     use crate::data::read;
+    #[pymodule_export]
+    use crate::drift::Drift;
     #[pymodule_export]
     use crate::error::LkdlError;
     #[pymodule_export]
@@ -35,6 +39,8 @@ mod _core {
     use crate::map::{PyFeatureMap, landmarks};
     #[pymodule_export]
     use crate::model::{Model, write_file};
+    #[pymodule_export]
+    use crate::stream::{fit_blocks, fit_files, start_blocks, survey_keys};
     #[pymodule_export]
     use crate::sums::{dictionary_sums, map_by_sums, map_sums, update_atoms};
     #[pymodule_export]

@@ -201,7 +201,7 @@ fn read_parts<T: Number>(
 }
 
 /// The values of a float64 vector.
-fn numbers(array: &Bound<'_, PyAny>, name: &str) -> Result<Vec<f64>, Failure> {
+pub fn numbers(array: &Bound<'_, PyAny>, name: &str) -> Result<Vec<f64>, Failure> {
     let wrong = || Failure::argument(format!("{name} must be a vector of float64"));
     let array = array.cast::<PyArray1<f64>>().map_err(|_| wrong())?;
     Ok(array.try_readonly().map_err(|_| wrong())?.as_array().to_vec())

@@ -68,6 +68,22 @@ impl DriftMonitor {
         if self.total > 0.0 { self.residual / self.total / self.pilot_share } else { 0.0 }
     }
 
+    /// All that the monitor remembers: the pilot's share, the window, the limit, and the running sums.
+    pub fn state(&self) -> [f64; 5] {
+        [self.pilot_share, self.window as f64, self.limit, self.residual, self.total]
+    }
+
+    /// The monitor that remembered this.
+    pub fn from_state(state: [f64; 5]) -> Result<Self, LkdlError> {
+        let [pilot_share, window, limit, residual, total] = state;
+        sum(&state)?;
+        if !(pilot_share >= LEAST_SHARE && window >= 1.0 && window.fract() == 0.0) {
+            let requirement = "the state of a drift monitor";
+            return Err(LkdlError::parameter("drift state", format!("{state:?}"), requirement));
+        }
+        Self { pilot_share, window: window as usize, limit: 2.0, residual, total }.with_limit(limit)
+    }
+
     /// Whether it exceeds the limit.
     pub fn has_drifted(&self) -> bool {
         self.level() > self.limit
@@ -115,6 +131,22 @@ mod tests {
             many.observe(block, &vec![1.0; block.len()]).unwrap();
         }
         assert_eq!(one, many);
+    }
+
+    #[test]
+    fn a_monitor_goes_on_from_its_state() {
+        let mut drift = DriftMonitor::new(&[0.1; 20], &[1.0; 20], 100).unwrap();
+        drift.observe(&[0.3; 33], &[1.0; 33]).unwrap();
+        let mut again = DriftMonitor::from_state(drift.state()).unwrap();
+        assert_eq!(again, drift);
+        drift.observe(&[0.2; 7], &[1.0; 7]).unwrap();
+        again.observe(&[0.2; 7], &[1.0; 7]).unwrap();
+        assert_eq!(again, drift);
+        for (place, bad) in [(0, 0.0), (1, 0.5), (2, 1.0), (3, -1.0), (4, f64::NAN)] {
+            let mut state = drift.state();
+            state[place] = bad;
+            assert!(DriftMonitor::from_state(state).is_err(), "{place}");
+        }
     }
 
     #[test]

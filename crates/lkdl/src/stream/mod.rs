@@ -76,6 +76,7 @@
 //! [`Source`]: crate::blocks::Source
 
 mod fit;
+mod keys;
 mod plan;
 mod saved_map;
 mod survey;
@@ -84,6 +85,7 @@ mod tally;
 mod tests;
 
 pub use fit::StreamFit;
+pub use keys::survey_keys;
 pub use survey::{Pilot, SurveyParams};
 pub use tally::Tally;
 
