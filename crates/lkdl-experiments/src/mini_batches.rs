@@ -18,7 +18,7 @@ use crate::trial::{Trial, labels, tested};
 use lkdl::monitor::Silent;
 use lkdl::prelude::*;
 use lkdl::sampling::Seeding;
-use lkdl::stream::{KeepNothing, StreamParams, SurveyParams};
+use lkdl::stream::{DriftParams, KeepNothing, StreamParams, SurveyParams};
 use lkdl_data::{BlockSource, NamedSet, Table, TrainTest};
 use std::time::Instant;
 
@@ -128,6 +128,7 @@ fn job(
                 sparsity: SPARSITY,
             },
             memory: None,
+            drift: DriftParams::default(),
         };
         run(&params, &*sizes.cut(&set)?, enlarged, seed)
     };
