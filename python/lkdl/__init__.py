@@ -29,6 +29,7 @@ from ._files import load, save
 from ._functions import kernel, ksvd, landmarks, lasso, mod, omp, omp_gram
 from ._maps import Fastfood, Nystroem, RandomFourier
 from ._online import OnlineDictionary
+from ._stream import StreamLKDLClassifier
 from ._streaming import OnlineLKDLClassifier
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "RandomFourier",
     "SRCClassifier",
     "SparseCoder",
+    "StreamLKDLClassifier",
     "__version__",
     "kernel",
     "ksvd",

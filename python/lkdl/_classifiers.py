@@ -22,7 +22,12 @@ from ._kernels import blockwise
 from ._progress import CallbackSupportMixin, progress, with_callbacks
 
 # Arguments by the recipe's name for them, where that is not the same with dashes.
-_OPTIONS = {"n_atoms": "atoms", "n_landmarks": "landmarks", "max_iter": "iters"}
+_OPTIONS = {
+    "n_atoms": "atoms",
+    "n_landmarks": "landmarks",
+    "max_iter": "iters",
+    "batch_size": "batch",
+}
 # Arguments that are not the recipe's.
 _OWN = {"random_state", "n_jobs", "memory_limit", "verbose", "learner", "form", "exact"}
 # Kernels by scikit-learn's names.
@@ -148,7 +153,7 @@ class _Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             X,
             labels.astype(np.int64),
             names(classes),
-            self._settings(X, labels),
+            self._settings(len(X), labels),
             kernel=blockwise(self.kernel, X) if callable(self.kernel) else None,
             seed=seed(self.random_state),
             threads=threads(self.n_jobs),
@@ -173,8 +178,8 @@ class _Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _steps(self) -> int:
         return (getattr(self, "max_iter", None) or _USUAL_ITERS) * len(self.classes_)
 
-    def _settings(self, X: np.ndarray, labels: np.ndarray) -> dict[str, str]:
-        """Arguments that were given, as options of the recipe."""
+    def _settings(self, n_samples: int | None, labels: np.ndarray | None) -> dict[str, str]:
+        """Arguments that were given, as options of the recipe, for so many samples if it is known."""
         said = {"method": self._method()}
         for name in (f.name for f in fields(self) if f.name not in _OWN | self._aside):
             value = getattr(self, name)
@@ -189,13 +194,17 @@ class _Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         budget = self.memory_limit or usual_budget()
         if budget is not None:
             said["memory"] = str(int(budget))
-        self._clip(said, X, labels)
+        self._clip(said, n_samples, labels)
         return said
 
-    def _clip(self, said: dict[str, str], X: np.ndarray, labels: np.ndarray) -> None:
+    def _clip(
+        self, said: dict[str, str], n_samples: int | None, labels: np.ndarray | None
+    ) -> None:
         """Limits that a grid search may pass are met, with a warning."""
         if said.get("landmarks", "").isdigit():
-            count = clipped("n_landmarks", int(said["landmarks"]), len(X), "the number of samples")
+            count = int(said["landmarks"])
+            if n_samples is not None:
+                count = clipped("n_landmarks", count, n_samples, "the number of samples")
             said["landmarks"] = str(count)
             if said.get("rank", "").isdigit():
                 rank = clipped("rank", int(said["rank"]), count, "the number of landmarks")
@@ -206,7 +215,7 @@ class _Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 sparsity = clipped("sparsity", int(said["sparsity"]), most, "the number of atoms")
                 said["sparsity"] = str(sparsity)
 
-    def _most_atoms(self, said: dict[str, str], labels: np.ndarray) -> int | None:
+    def _most_atoms(self, said: dict[str, str], labels: Any) -> int | None:
         """Atoms that a code is made of, if they are known beforehand."""
         return int(said["atoms"]) if said.get("atoms", "").isdigit() else None
 
@@ -251,6 +260,12 @@ class _Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 def names(classes: np.ndarray) -> list[str]:
     """What a model file calls the classes."""
     return [str(label) for label in classes.tolist()]
+
+
+def labels_of(names: list[str]) -> np.ndarray:
+    """Labels by the names of classes: integers, if all are."""
+    whole = [name.removeprefix("-").isdecimal() and str(int(name)) == name for name in names]
+    return np.array([int(name) for name in names]) if all(whole) else np.array(names)
 
 
 def _poor_without_map(tags: Any, map: str) -> Any:
@@ -381,7 +396,7 @@ class _SharedDictionary(_Classifier):
     sqrt_beta: float | None = None
     compat: bool = False
 
-    def _most_atoms(self, said: dict[str, str], labels: np.ndarray) -> int | None:
+    def _most_atoms(self, said: dict[str, str], labels: Any) -> int | None:
         of_class = super()._most_atoms(said, labels)
         return None if of_class is None else of_class * (int(labels.max()) + 1)
 
@@ -496,5 +511,5 @@ class SRCClassifier(_Classifier):
     def _method(self) -> str:
         return "kernel-src" if self.exact else "src"
 
-    def _most_atoms(self, said: dict[str, str], labels: np.ndarray) -> int | None:
+    def _most_atoms(self, said: dict[str, str], labels: Any) -> int | None:
         return len(labels)

@@ -95,6 +95,39 @@ def dictionary_sums(
 def update_atoms(
     D: Floats, sums: DictionarySums, threads: int = 0
 ) -> tuple[Floats, float, int]: ...
+def fit_blocks(
+    blocks: Any,
+    dtype: str,
+    settings: dict[str, str],
+    n_pilot: int,
+    kernel: Callable[[Floats, Floats], Floats] | None = None,
+    seed: int = 0,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> Model: ...
+def fit_files(
+    data: list[str],
+    block_size: int,
+    settings: dict[str, str],
+    n_pilot: int,
+    data_dir: str | PathLike[str] | None = None,
+    seed: int = 0,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> Model: ...
+def survey_keys(seed: int, first: int, count: int) -> NDArray[np.uint64]: ...
+def start_blocks(
+    X: Floats,
+    labels: NDArray[np.int64],
+    indices: NDArray[np.int64],
+    counts: tuple[int, int, list[int]],
+    class_names: list[str],
+    settings: dict[str, str],
+    kernel: Callable[[Floats, Floats], Floats] | None = None,
+    seed: int = 0,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> Model: ...
 def read(
     data: str, data_dir: str | PathLike[str] | None = None
 ) -> tuple[

@@ -7,12 +7,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from . import _classifiers as classifiers
 from ._core import LkdlError
+from ._stream import StreamLKDLClassifier
 
 
 def save(model: Any, path: str | PathLike[str]) -> None:
@@ -38,7 +38,7 @@ def load(path: str | PathLike[str]) -> Any:
     estimator = _class_of(settings)
     estimator._adopt(model)
     estimator.n_features_in_ = model.n_features
-    estimator.classes_ = _labels(model.class_names)
+    estimator.classes_ = classifiers.labels_of(model.class_names)
     return estimator
 
 
@@ -51,6 +51,8 @@ def _class_of(settings: dict[str, str]) -> Any:
         kind = classifiers.DictionaryClassifier if linear else classifiers.LKDLClassifier
         return kind(learner=method, random_state=seed)
     match method:
+        case "online" | "rls":
+            return StreamLKDLClassifier(learner=method, random_state=seed)
         case "kernel-ksvd" | "kernel-mod":
             learner = method.removeprefix("kernel-")
             return classifiers.KernelKSVDClassifier(learner=learner, random_state=seed)
@@ -64,11 +66,6 @@ def _class_of(settings: dict[str, str]) -> Any:
         case "src" | "kernel-src":
             return classifiers.SRCClassifier(exact=method != "src", random_state=seed)
     raise LkdlError(f'the model file\'s method is "{method}", which this lkdl does not know')
-
-
-def _labels(names: list[str]) -> np.ndarray:
-    whole = [name.removeprefix("-").isdecimal() and str(int(name)) == name for name in names]
-    return np.array([int(name) for name in names]) if all(whole) else np.array(names)
 
 
 def _restored(data: bytes) -> _core.Model:

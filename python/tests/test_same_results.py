@@ -78,6 +78,33 @@ def test_command_and_python_fit_the_same_bits(estimator, flags, files, command, 
     assert np.array_equal(residuals, model.residuals(X[300:400])), "numbers are printed in full"
 
 
+@pytest.mark.parametrize("learner", ["online", "rls", "mod"])
+def test_command_and_python_learn_the_same_bits_from_blocks(learner, digits, command, tmp_path):
+    X, y = digits[0][:600], digits[1][:600]
+    parts = {"all": slice(None), "a": slice(300), "b": slice(300, None)}
+    for name, part in parts.items():
+        np.savez(tmp_path / f"{name}.npz", X=X[part], y=y[part])
+    by_command, by_python = tmp_path / "command.safetensors", tmp_path / "python.safetensors"
+    run(command, "fit", tmp_path / "all.npz", "-o", by_command, "--seed", 3, "--quiet", "--stream",
+        "--block", 130, "--pilot", 250, "--method", learner, "--atoms", 14, "--iters", 2)
+    model = lkdl.StreamLKDLClassifier(
+        learner=learner, block_size=130, pilot_size=250, n_atoms=14, max_iter=2, random_state=3
+    )
+    model.fit([(X[i : i + 130], y[i : i + 130]) for i in range(0, 600, 130)])
+    lkdl.save(model, by_python)
+    assert tensors(by_command) == tensors(by_python)
+    assert model.n_iter_ == 2 and model.score(X, y) > 0.9
+    loaded = lkdl.load(by_command)
+    assert loaded.learner == learner and loaded.settings_ == model.settings_
+    assert np.array_equal(loaded.predict(X), model.predict(X))
+
+    model.fit(tmp_path / "all.npz")
+    assert model.model_.to_bytes() == by_command.read_bytes(), "the card says the same too"
+    assert np.array_equal(model.classes_, np.arange(10)) and model.n_features_in_ == 64
+    lkdl.save(model.fit([tmp_path / "a.npz", str(tmp_path / "b.npz")]), by_python)
+    assert tensors(by_command) == tensors(by_python), "a block may reach into the next file"
+
+
 def test_names_of_classes_come_back(few, tmp_path):
     X, y = few
     names = np.array(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"])

@@ -24,6 +24,8 @@ pub enum Failure {
     Model(ModelError),
     /// A file of data cannot be read.
     Data(DataError),
+    /// Code of the user raised this.
+    Raised(PyErr),
     /// An argument of the call itself.
     Argument(String),
     /// A defect of lkdl, caught before it could end the interpreter.
@@ -60,6 +62,7 @@ impl From<Failure> for PyErr {
             Failure::Model(error) => LkdlError::new_err(error.to_string()),
             Failure::Data(error @ DataError::Io { .. }) => PyOSError::new_err(error.to_string()),
             Failure::Data(error) => LkdlError::new_err(error.to_string()),
+            Failure::Raised(error) => error,
             Failure::Argument(message) => LkdlError::new_err(message),
             Failure::Panic(message) => PyRuntimeError::new_err(format!(
                 "defect in lkdl: {message}; please report it with the data that show it"

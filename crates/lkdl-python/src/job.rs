@@ -21,6 +21,8 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(50);
 /// How long work that was asked to stop may take to do so, before it is left behind.
 const GRACE: Duration = Duration::from_millis(500);
+/// How long work that waits for an answer leaves other work of its pool waiting.
+const TURN: Duration = Duration::from_millis(1);
 /// Threads at most: more than any machine has cores, and few enough to start.
 const MAX_THREADS: usize = 1024;
 
@@ -68,9 +70,13 @@ fn leave_pool(_: Python<'_>, threads: usize) {
     }
 }
 
+/// Something to be asked of Python code that belongs to the caller's thread.
+type Question = Box<dyn FnOnce(Python<'_>) + Send>;
+
 /// What work says while it runs.
 enum Message<R> {
     Progress(Progress),
+    Ask(Question),
     Done(Result<R, Failure>),
 }
 
@@ -88,6 +94,7 @@ pub struct Watch {
     cancelled: AtomicBool,
     stage: Mutex<(&'static str, usize, usize)>,
     report: Option<Box<dyn Fn(Progress) + Send + Sync>>,
+    ask: Box<dyn Fn(Question) + Send + Sync>,
 }
 
 impl Watch {
@@ -99,6 +106,28 @@ impl Watch {
         };
         if let Some(report) = &self.report {
             report(Progress { stage, done, steps, iteration });
+        }
+    }
+
+    /// The answer of the thread that made the call: the user's iterators, and what they read from,
+    /// may be of no use in another. `None` if that thread waits no more.
+    pub fn ask<A: Send + 'static>(
+        &self,
+        question: impl FnOnce(Python<'_>) -> A + Send + 'static,
+    ) -> Option<A> {
+        let (sender, receiver) = channel();
+        (self.ask)(Box::new(move |py| {
+            let _ = sender.send(question(py)); // the work waits for it
+        }));
+        loop {
+            match receiver.recv_timeout(TURN) {
+                Ok(answer) => return Some(answer),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                // what was asked may call lkdl, and this may be the only thread of the pool
+                Err(RecvTimeoutError::Timeout) => {
+                    rayon::yield_now();
+                }
+            }
         }
     }
 }
@@ -144,14 +173,16 @@ impl<'py> Call<'py> {
         work: impl FnOnce(&Watch) -> Result<R, Failure> + Send + 'static,
     ) -> PyResult<R> {
         let (sender, receiver) = channel();
+        // A kernel in Python that calls lkdl: this thread is one of a pool, which might wait for
+        // itself.
+        let is_in_pool = rayon::current_thread_index().is_some();
         let watch = Arc::new(Watch {
             cancelled: AtomicBool::new(false),
             stage: Mutex::new(("", 0, 0)),
             report: self.progress.is_some().then(|| reporter(sender.clone())),
+            ask: if is_in_pool { Box::new(ask_here) } else { asker(sender.clone()) },
         });
-        if rayon::current_thread_index().is_some() {
-            // A kernel in Python that calls lkdl: this thread is one of a pool, which might wait for
-            // itself.
+        if is_in_pool {
             return Ok(self.py.detach(|| work(&watch))?);
         }
         let pool = pool(self.py, self.threads)?;
@@ -175,6 +206,10 @@ impl<'py> Call<'py> {
             let said = match message {
                 Ok(Message::Done(result)) => return Ok(result?),
                 Ok(Message::Progress(progress)) => self.tell(&progress),
+                Ok(Message::Ask(question)) => {
+                    question(py);
+                    py.check_signals()
+                }
                 Err(RecvTimeoutError::Timeout) => py.check_signals(),
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(Failure::Panic("work ended without a result".into()).into());
@@ -208,12 +243,25 @@ fn reporter<R: Send + 'static>(sender: Sender<Message<R>>) -> Box<dyn Fn(Progres
     })
 }
 
+fn asker<R: Send + 'static>(sender: Sender<Message<R>>) -> Box<dyn Fn(Question) + Send + Sync> {
+    let sender = Mutex::new(sender);
+    Box::new(move |question| {
+        let sender = sender.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = sender.send(Message::Ask(question)); // who is gone leaves it unanswered
+    })
+}
+
+/// Asks on the thread that works, which is the one that called.
+fn ask_here(question: Question) {
+    let _ = Python::try_attach(question); // an interpreter that ends leaves it unanswered
+}
+
 /// Gives work that was asked to stop the time to do so; whether it did.
 fn winds_down<R>(messages: &Receiver<Message<R>>) -> bool {
     let end = Instant::now() + GRACE;
     while let Some(left) = end.checked_duration_since(Instant::now()) {
         match messages.recv_timeout(left) {
-            Ok(Message::Progress(_)) => {}
+            Ok(Message::Progress(_) | Message::Ask(_)) => {}
             Ok(Message::Done(_)) | Err(RecvTimeoutError::Disconnected) => return true,
             Err(RecvTimeoutError::Timeout) => return false,
         }

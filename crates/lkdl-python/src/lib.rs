@@ -13,6 +13,7 @@ mod kernel;
 mod learn;
 mod map;
 mod model;
+mod stream;
 mod sums;
 
 use pyo3::prelude::*;
@@ -35,6 +36,8 @@ mod _core {
     use crate::map::{PyFeatureMap, landmarks};
     #[pymodule_export]
     use crate::model::{Model, write_file};
+    #[pymodule_export]
+    use crate::stream::{fit_blocks, fit_files, start_blocks, survey_keys};
     #[pymodule_export]
     use crate::sums::{dictionary_sums, map_by_sums, map_sums, update_atoms};
     #[pymodule_export]

@@ -14,14 +14,14 @@ use lkdl::{FeatureMap, Warning};
 use lkdl_model::{
     AnyModel as Saved, Card, ClassHistory, Classifier, DataRecord, Pipeline, SavedModel,
 };
-use lkdl_recipe::{KernelName, Settings, Wishes};
+use lkdl_recipe::{KernelName, Settings, Verdict, Wishes};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A fitted pipeline and what is known of it.
-struct Fitted<T: Number> {
+pub struct Fitted<T: Number> {
     pipeline: Pipeline<T>,
     card: Card,
     /// What held-out samples decided.
@@ -38,6 +38,26 @@ struct Choice {
     n_usual_right: usize,
 }
 
+impl<T: Number> Fitted<T> {
+    /// A pipeline that has just been fitted, and what held-out samples decided before.
+    pub fn new(pipeline: Pipeline<T>, card: Card, verdict: Option<&Verdict>) -> Self {
+        let choice = verdict.map(|verdict| Choice {
+            text: verdict.to_string(),
+            n_judged: verdict.n_judged,
+            n_right: verdict.n_right,
+            n_usual_right: verdict.n_usual_right,
+        });
+        let of_class = |(class, warning): (usize, &Warning)| {
+            format!("class {}: {warning}", card.class_names.get(class).map_or("?", String::as_str))
+        };
+        let of_fit = pipeline.warnings().iter().map(ToString::to_string);
+        let warnings =
+            of_fit.chain(pipeline.classifier().warnings().into_iter().map(of_class)).collect();
+        let history = pipeline.classifier().history();
+        Self { pipeline, card, choice, history, warnings }
+    }
+}
+
 impl<T: Number> From<SavedModel<T>> for Fitted<T> {
     fn from(saved: SavedModel<T>) -> Self {
         let SavedModel { pipeline, card, history, warnings, .. } = saved;
@@ -45,7 +65,8 @@ impl<T: Number> From<SavedModel<T>> for Fitted<T> {
     }
 }
 
-enum AnyModel {
+/// A model in either precision.
+pub enum AnyModel {
     F32(Arc<Fitted<f32>>),
     F64(Arc<Fitted<f64>>),
 }
@@ -60,8 +81,10 @@ macro_rules! for_model {
 }
 
 /// A model in its own precision.
-trait Wrap<T: Number> {
+pub trait Wrap<T: Number> {
+    /// The model in either.
     fn wrap(model: Fitted<T>) -> Self;
+    /// The model, if it is in this one.
     fn get(&self) -> Option<&Arc<Fitted<T>>>;
 }
 
@@ -97,14 +120,14 @@ where
 /// A trained classifier with preparation and map.
 #[pyclass(frozen, module = "lkdl._core")]
 pub struct Model {
-    model: AnyModel,
+    pub(crate) model: AnyModel,
 }
 
 /// κ(x, x) − ‖f‖² and κ(x, x) of every sample.
 type Energies<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
 
 /// What is learned: options as texts, and a kernel that is a function.
-fn wishes(settings: &Bound<'_, PyDict>, kernel: Option<&Bound<'_, PyAny>>) -> PyResult<Wishes> {
+pub fn wishes(settings: &Bound<'_, PyDict>, kernel: Option<&Bound<'_, PyAny>>) -> PyResult<Wishes> {
     let settings: Vec<(String, String)> =
         settings.iter().map(|(k, v)| Ok((k.extract()?, v.extract()?))).collect::<PyResult<_>>()?;
     let texts = settings.iter().map(|(option, value)| (option.as_str(), value.as_str()));
@@ -127,23 +150,10 @@ fn fit<T: Number>(
     let samples = samples.view();
     watch.begin("choose", 0);
     let recipe = wishes.recipe(samples, labels, seed)?;
-    let choice = recipe.verdict.as_ref().map(|verdict| Choice {
-        text: verdict.to_string(),
-        n_judged: verdict.n_judged,
-        n_right: verdict.n_right,
-        n_usual_right: verdict.n_usual_right,
-    });
     let pipeline = recipe.params.fit_monitored(samples, labels, watch)?;
-    let of_class = |(class, warning): (usize, &Warning)| {
-        format!("class {}: {warning}", class_names.get(class).map_or("?", String::as_str))
-    };
-    let of_fit = pipeline.warnings().iter().map(ToString::to_string);
-    let warnings =
-        of_fit.chain(pipeline.classifier().warnings().into_iter().map(of_class)).collect();
     let data = DataRecord { n_samples: labels.len(), ..DataRecord::default() };
-    let history = pipeline.classifier().history();
     let card = Card { class_names, seed, data, settings: recipe.settings };
-    Ok(Fitted { pipeline, card, choice, history, warnings })
+    Ok(Fitted::new(pipeline, card, recipe.verdict.as_ref()))
 }
 
 #[pymethods]

@@ -6,7 +6,6 @@ elsewhere. Errors name the block.
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,21 +17,12 @@ import numpy as np
 from dask.delayed import Delayed, delayed
 
 from .._arguments import aligned
+from .._blocks import block, checked_labels
 from .._core import LkdlError
 
 #: How often a task that failed is tried again before the fit fails: files on a network may not be
 #: there for a moment. Tasks of a lost worker are not counted.
 RETRIES = 2
-
-
-@contextmanager
-def block(number: int) -> Iterator[None]:
-    """Errors of what is done inside name the block."""
-    try:
-        yield
-    except ValueError as error:
-        text = str(error)
-        raise LkdlError(text if text.startswith("block ") else f"block {number}: {text}") from None
 
 
 def checked(X: Any, number: int, n_features: int, dtype: np.dtype[Any]) -> np.ndarray:
@@ -50,27 +40,6 @@ def checked(X: Any, number: int, n_features: int, dtype: np.dtype[Any]) -> np.nd
                 f"holds {value} in row {row}, column {column}; fill or drop such values"
             )
     return aligned(X)
-
-
-def checked_labels(y: Any, number: int, n_rows: int) -> np.ndarray:
-    """The labels of a block, one for each row, none missing."""
-    with block(number):
-        y = np.asarray(y)
-        if y.shape != (n_rows,):
-            raise LkdlError(f"has labels of shape {y.shape}, but {n_rows} samples")
-        missing = np.zeros(n_rows, dtype=bool)
-        if y.dtype.kind == "f":
-            missing = np.isnan(y)
-        elif y.dtype.kind == "O":
-            missing = np.fromiter(map(_is_missing, y), bool, n_rows)
-        if missing.any():
-            raise LkdlError(f"has no label in row {np.flatnonzero(missing)[0]}; drop such samples")
-    return y
-
-
-def _is_missing(label: Any) -> bool:
-    """None, NaN, or the missing value of pandas."""
-    return label is None or repr(label) == "<NA>" or isinstance(label, float) and math.isnan(label)
 
 
 class Pilot(NamedTuple):

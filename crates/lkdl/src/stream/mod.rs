@@ -82,6 +82,7 @@
 
 mod drift;
 mod fit;
+mod keys;
 mod plan;
 mod saved_map;
 mod survey;
@@ -91,6 +92,7 @@ mod tests;
 
 pub use drift::{Drift, DriftParams};
 pub use fit::StreamFit;
+pub use keys::survey_keys;
 pub use survey::{Pilot, SurveyParams};
 pub use tally::Tally;
 

@@ -6,19 +6,14 @@
 //! the blocks, and the same one whoever looks. Of every class the few smallest are kept beside it,
 //! so that a class of ten samples among millions has some to start its atoms from.
 
+use super::keys::Keys;
 use super::tally::Tally;
 use crate::blocks::{Block, Source};
 use crate::error::{LkdlError, Warning};
 use crate::monitor::Monitor;
-use crate::random::{Stage, stream};
 use crate::real::Real;
-use chacha20::ChaCha8Rng;
 use faer::Mat;
-use rand::RngExt;
 use std::collections::BTreeMap;
-
-/// Samples that share a stream of keys.
-const KEYS_PER_STREAM: usize = 4096;
 
 /// How large the pilot is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,7 +121,7 @@ impl<T: Real> Smallest<T> {
 struct Survey<T: Real> {
     params: SurveyParams,
     tally: Tally,
-    keys: ChaCha8Rng,
+    keys: Keys,
     all: Smallest<T>,
     classes: Vec<Smallest<T>>,
 }
@@ -136,7 +131,7 @@ impl<T: Real> Survey<T> {
         Self {
             params,
             tally: Tally::default(),
-            keys: stream(params.seed, Stage::Survey, 0, 0),
+            keys: Keys::new(params.seed, 0),
             all: Smallest::new(params.n_pilot),
             classes: Vec::new(),
         }
@@ -149,10 +144,7 @@ impl<T: Real> Survey<T> {
         self.classes.resize_with(self.tally.class_counts.len(), || Smallest::new(per_class));
         for (i, &label) in block.labels.iter().enumerate() {
             let index = first + i;
-            if index.is_multiple_of(KEYS_PER_STREAM) {
-                self.keys = stream(self.params.seed, Stage::Survey, 0, index / KEYS_PER_STREAM);
-            }
-            let key = (self.keys.random::<u64>(), index);
+            let key = (self.keys.draw(), index);
             let sample = block.samples.col_as_slice(i);
             self.all.offer(key, label, sample);
             self.classes[label].offer(key, label, sample);

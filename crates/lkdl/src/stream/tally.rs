@@ -28,6 +28,27 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// The counts of a pass that others have made, each over a part of the samples. Without a digest
+    /// they are enough to start a fit, but not to notice that a later pass sees other samples.
+    pub fn counted(
+        n_blocks: usize,
+        n_features: usize,
+        class_counts: Vec<usize>,
+        largest_block: usize,
+    ) -> Self {
+        let class_digests = vec![0; class_counts.len()];
+        let n_samples = class_counts.iter().sum();
+        Self {
+            n_blocks,
+            n_samples,
+            n_features,
+            class_counts,
+            largest_block,
+            digest: 0,
+            class_digests,
+        }
+    }
+
     /// Counts the next block, if it is as it should be; an error names the block.
     pub(super) fn add<T: Real>(&mut self, block: &Block<T>) -> Result<(), LkdlError> {
         self.check(block).map_err(|error| error.in_block(self.n_blocks))?;

@@ -1,0 +1,230 @@
+"""Fits from blocks: the command's own, of anything that hands out blocks, in bounded memory."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+import weakref
+
+import lkdl
+import numpy as np
+import pandas as pd
+import pytest
+from lkdl import LkdlError, StreamLKDLClassifier
+from scipy import sparse
+
+ROWS = 130
+SAID = {"n_atoms": 14, "sparsity": 3, "max_iter": 2, "pilot_size": 250, "random_state": 3}
+
+
+def model(**said):
+    return StreamLKDLClassifier(**{**SAID, "map": "nystroem", "n_landmarks": 40, **said})
+
+
+@pytest.fixture(scope="module")
+def data(digits):
+    X, y = digits
+    return np.ascontiguousarray(X[:600]), y[:600]
+
+
+@pytest.fixture(scope="module")
+def blocks(data):
+    X, y = data
+    return [(X[i : i + ROWS], y[i : i + ROWS]) for i in range(0, len(y), ROWS)]
+
+
+class Again:
+    def __init__(self, blocks):
+        self.blocks = blocks
+
+    def __iter__(self):
+        yield from self.blocks
+
+
+def test_whatever_hands_out_the_blocks_the_bits_are_the_same(data, blocks, tmp_path):
+    X, y = data
+    expected = model().fit(blocks).model_.to_bytes()
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    frames = [(pd.DataFrame(X, columns=[f"p{i}" for i in range(64)]), pd.Series(y)) for X, y in blocks]
+    holes = [(X[:0], y[:0]), *blocks, (X[:0], y[:0])]
+    for said in (Again(blocks), lambda: iter(blocks), tuple(blocks), frames):
+        assert model().fit(said).model_.to_bytes() == expected
+    assert model(block_size=ROWS).fit(mapped, y).model_.to_bytes() == expected
+    rows = [(sparse.csr_array(X), y.tolist()) for X, y in blocks]
+    assert model().fit(rows).model_.to_bytes() == expected
+    np.testing.assert_array_equal(model().fit(holes).predict(X), model().fit(blocks).predict(X))
+    named = model().fit(frames)
+    assert list(named.feature_names_in_) == [f"p{i}" for i in range(64)]
+    for n_jobs in (1, 3):
+        assert model(n_jobs=n_jobs).fit(blocks).model_.to_bytes() == expected
+    copy, frame = pickle.loads(pickle.dumps(named)), frames[0][0]
+    assert np.array_equal(copy.predict(frame), named.predict(frame))
+
+
+def test_one_precision_is_that_of_all_blocks(blocks):
+    single = [(X.astype(np.float32), y) for X, y in blocks]
+    assert model().fit(single).model_.dtype == np.float32
+    with pytest.raises(LkdlError, match="block 2: is of float32, but the first block is of float64"):
+        model().fit([*blocks[:2], single[2]])
+
+
+def test_classes_may_come_late_and_have_names(data):
+    X, y = data
+    order = np.argsort(y, kind="stable")[::-1]
+    names = np.array([f"digit {label}" for label in y])
+    parts = [order[i : i + 50] for i in range(0, len(y), 50)]
+    fitted = model(learner="mod").fit([(X[part], names[part]) for part in parts])
+    assert list(fitted.classes_) == sorted(set(names))
+    assert fitted.score(X, names) > 0.9
+    numbers = model(learner="mod").fit([(X[part], y[part]) for part in parts])
+    assert np.array_equal(numbers.residuals(X), fitted.residuals(X))
+    words = model(learner="mod").fit([(X[part], names[part].astype(object)) for part in parts])
+    assert np.array_equal(words.predict(X), fitted.predict(X))
+
+
+def test_blocks_are_forgotten(data):
+    X, y = data
+    alive, most = weakref.WeakSet(), []
+
+    class Rows(np.ndarray):
+        pass
+
+    def fresh():
+        for i in range(0, len(y), 50):
+            rows = X[i : i + 50].copy().view(Rows)
+            alive.add(rows)
+            most.append(len(alive))
+            yield rows, y[i : i + 50]
+
+    model().fit(fresh)
+    assert len(most) > 36, "a survey and two passes"
+    assert max(most) <= 3
+
+
+class Broken(Exception):
+    pass
+
+
+@pytest.mark.parametrize("load", [3, 9])
+def test_what_the_user_s_code_raises_comes_through(load, blocks):
+    loads = []
+
+    def failing():
+        for block in blocks:
+            loads.append(threading.current_thread())
+            if len(loads) == load:
+                raise Broken("disk is gone", load)
+            yield block
+
+    with pytest.raises(Broken) as raised:
+        model().fit(failing)
+    assert raised.value.args == ("disk is gone", load) and len(loads) == load
+    assert set(loads) == {threading.current_thread()}, "connections belong to the thread of the call"
+    with pytest.raises(KeyboardInterrupt):
+        model().fit(raising(blocks, KeyboardInterrupt))
+
+
+def raising(blocks, error):
+    def begin():
+        yield blocks[0]
+        raise error
+
+    return begin
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_blocks_may_be_made_by_lkdl(n_jobs, blocks):
+    map = lkdl.Nystroem(gamma=1e-3, n_components=30, n_jobs=n_jobs).fit(blocks[0][0])
+    mapped = lambda: ((map.transform(X), y) for X, y in blocks)
+    fitted = model(n_jobs=n_jobs, map="none").fit(mapped)
+    assert fitted.n_features_in_ == 30
+
+
+def with_nan(X):
+    X = X.copy()
+    X[4, 2] = np.nan
+    return X
+
+
+BAD = {
+    "NaN": (lambda X, y: (with_nan(X), y), "block 2: .*NaN"),
+    "other columns": (lambda X, y: (X[:, :5], y), "block 2: X has 5 features, but .* 64"),
+    "one dimension": (lambda X, y: (X[0], y), "block 2: Expected 2D array"),
+    "fewer labels": (lambda X, y: (X, y[1:]), r"block 2: has labels of shape \(129,\), but 130"),
+    "missing label": (
+        lambda X, y: (X, np.where(np.arange(len(y)) == 7, np.nan, y)),
+        "block 2: has no label in row 7",
+    ),
+    "text": (lambda X, y: (X, y.astype(str)), "block 2: has labels of .*U.*, but .* int64"),
+    "measurements": (lambda X, y: (X, y + 0.5), "block 2: Unknown label type"),
+    "no pair": (lambda X, y: X, r"block 2: is a ndarray, but must be a pair \(X, y\)"),
+    "three": (lambda X, y: (X, y, y), "block 2: is a tuple, but must be a pair"),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_a_bad_block_is_named(what, blocks):
+    change, said = BAD[what]
+    with pytest.raises(LkdlError, match=said):
+        model().fit([*blocks[:2], change(*blocks[2]), *blocks[3:]])
+
+
+def changing(first, then):
+    """Blocks that are others from the second pass on; before the first, its head is looked at."""
+    passes = []
+
+    def begin():
+        passes.append(None)
+        return iter(first if len(passes) <= 2 else then)
+
+    return begin
+
+
+def test_a_source_that_changes_is_an_error(blocks):
+    X, y = blocks[1]
+    late = (X, np.where(np.arange(len(y)) == 3, 77, y))
+    for then, said in [
+        (blocks[:-1], "changed since its first pass: it ends after 520 samples in 4 blocks"),
+        ([*blocks, blocks[0]], "changed since its first pass: it goes on"),
+        ([], "changed since its first pass: it ends after 0 samples"),
+        ([blocks[1], blocks[0], *blocks[2:]], "changed since its first pass: values or labels"),
+        ([blocks[0], late, *blocks[2:]], "block 1: has the label 77, which was not there"),
+    ]:
+        with pytest.raises(LkdlError, match=said):
+            model().fit(changing(blocks, then))
+
+
+def test_what_is_no_source_is_refused_with_what_is(data, blocks):
+    X, y = data
+    for wrong, said in [
+        (iter(blocks), "iterator, which can be gone through only once"),
+        ((block for block in blocks), "iterator, which can be gone through only once"),
+        (17, r"iterable of pairs \(X, y\), not int"),
+        ([], "no samples"),
+        ([(X[:0], y[:0])], "no samples"),
+        (X, "y is None"),
+        ([(X, np.zeros(len(y)))], "1 class"),
+    ]:
+        with pytest.raises(LkdlError, match=said):
+            model().fit(wrong)
+    with pytest.raises(LkdlError, match="online, rls, mod"):
+        model(learner="ksvd").fit(blocks)
+    with pytest.raises(LkdlError, match="pilot_size is 0"):
+        model(pilot_size=0).fit(blocks)
+    with pytest.raises(LkdlError, match="block_size is 0"):
+        model(block_size=0).fit(X, y)
+    with pytest.raises(LkdlError, match="memory"):
+        model(memory_limit=100_000).fit(blocks)
+    with pytest.raises(LkdlError, match="batch_size|batch"):
+        model(learner="mod", batch_size=10).fit(blocks)
+    with pytest.raises(OSError):
+        model().fit("no such file.npz")
+
+
+def test_a_kernel_may_be_a_function(data, blocks):
+    X, y = data
+    fitted = model(kernel=lambda A, B: (1 + A @ B.T) ** 2, prepare="l2").fit(blocks)
+    assert fitted.score(X, y) > 0.9
+    with pytest.raises(LkdlError, match="name one for files"):
+        model(kernel=lambda A, B: A @ B.T).fit("digits")
