@@ -19,7 +19,7 @@ use std::io::Write;
 use thiserror::Error;
 
 /// The version of the layout above, and of what a fit remembers.
-const VERSION: u64 = 2;
+const VERSION: u64 = 3;
 const KEY: &str = "lkdl-checkpoint";
 const LIBRARY: &str = env!("CARGO_PKG_VERSION");
 

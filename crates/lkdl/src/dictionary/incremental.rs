@@ -10,7 +10,7 @@
 //!
 //! in `f64`: m² + km values, however many samples have been seen.
 
-use super::optimal_directions::{code_products, sample_products};
+use super::optimal_directions::{add_code_products, add_sample_products};
 use super::{Learned, Stop};
 use crate::error::{LkdlError, Warning};
 use crate::matrix::{
@@ -254,39 +254,65 @@ pub(super) fn learn_in_memory<T: Real, S: BatchUpdate<T>>(
     Ok(Learned { stop, ..learner.finish()? })
 }
 
-/// A = ΓΓᵀ and B = XΓᵀ over the past.
+/// A = ΓΓᵀ and B = XΓᵀ over the past. Not the past fades, which would be a pass over both matrices
+/// for every batch: what is new weighs more. Updates of the atoms use quotients of the sums alone.
 #[derive(Debug, Clone)]
 pub(super) struct FadingSums {
     pub(super) A: Mat<f64>,
     pub(super) B: Mat<f64>,
+    /// What the next sample would weigh if nothing faded.
+    weight: f64,
 }
+
+/// Weights are brought back to 1 beyond this: rarely, and long before sums of large samples overflow.
+const MAX_WEIGHT: f64 = 1e6;
 
 impl FadingSums {
     pub(super) fn zeros(n_features: usize, n_atoms: usize) -> Self {
-        Self { A: Mat::zeros(n_atoms, n_atoms), B: Mat::zeros(n_features, n_atoms) }
+        let (A, B) = (Mat::zeros(n_atoms, n_atoms), Mat::zeros(n_features, n_atoms));
+        Self { A, B, weight: 1.0 }
     }
 
-    /// A ← βA + ΓΓᵀ, B ← βB + XΓᵀ.
+    /// A = s·I, B = s·D.
+    pub(super) fn of_atoms<T: Real>(D: &Mat<T>, s: f64) -> Self {
+        let m = D.ncols();
+        let A = Mat::from_fn(m, m, |i, j| if i == j { s } else { 0.0 });
+        Self { A, B: Mat::from_fn(D.nrows(), m, |t, j| s * D[(t, j)].wide()), weight: 1.0 }
+    }
+
+    /// A ← βA + ΓΓᵀ, B ← βB + XΓᵀ, up to a common factor.
     pub(super) fn add<T: Real>(&mut self, beta: f64, X: Columns<'_, T>, codes: &Codes<T>) {
-        let (new_A, new_B) = (code_products(codes), sample_products(X, codes));
-        for (sum, new) in [(&mut self.A, new_A), (&mut self.B, new_B)] {
-            for j in 0..sum.ncols() {
-                let pairs = sum.col_as_slice_mut(j).iter_mut().zip(new.col_as_slice(j));
-                pairs.for_each(|(sum, new)| *sum = *sum * beta + new);
-            }
+        self.weight /= beta;
+        if !(self.weight < MAX_WEIGHT) {
+            // for β = 0, as at the first of all batches, nothing is left of what was before
+            self.scale(1.0 / self.weight);
+            self.weight = 1.0;
+        }
+        add_code_products(&mut self.A, self.weight, codes);
+        add_sample_products(&mut self.B, self.weight, X, codes);
+    }
+
+    fn scale(&mut self, factor: f64) {
+        for sum in [&mut self.A, &mut self.B] {
+            (0..sum.ncols()).for_each(|j| scale(sum.col_as_slice_mut(j), factor));
         }
     }
 
-    /// Atom j has been divided by `norm`: its coefficients, past ones too, are multiplied.
-    pub(super) fn rescale(&mut self, j: usize, norm: f64) {
-        scale(self.A.col_as_slice_mut(j), norm);
-        (0..self.A.ncols()).for_each(|i| self.A[(j, i)] *= norm);
-        scale(self.B.col_as_slice_mut(j), norm);
+    /// Atoms have been divided by these norms: their coefficients, past ones too, are multiplied.
+    /// A ← SAS, B ← BS.
+    pub(super) fn rescale(&mut self, norms: &[f64]) {
+        for (j, &norm) in norms.iter().enumerate() {
+            let column = self.A.col_as_slice_mut(j).iter_mut().zip(norms);
+            column.for_each(|(value, other)| *value *= norm * other);
+            scale(self.B.col_as_slice_mut(j), norm);
+        }
     }
 
     /// Nothing is known of a new atom j.
     pub(super) fn forget(&mut self, j: usize) {
-        self.rescale(j, 0.0);
+        self.A.col_as_slice_mut(j).fill(0.0);
+        (0..self.A.ncols()).for_each(|i| self.A[(j, i)] = 0.0);
+        self.B.col_as_slice_mut(j).fill(0.0);
     }
 
     pub(super) fn pad(&mut self, n_features: usize) {
@@ -296,6 +322,7 @@ impl FadingSums {
     pub(super) fn save<'a, T: Real>(&'a self, at: &str, to: &mut Saving<'a, T>) {
         to.wide(at, "A", &self.A);
         to.wide(at, "B", &self.B);
+        to.numbers(at, "weight", [self.weight]);
     }
 
     /// The sums that were saved, of a dictionary of this shape.
@@ -309,7 +336,10 @@ impl FadingSums {
         check_size("saved A's columns", A.ncols(), D.ncols())?;
         check_size("saved B's rows", B.nrows(), D.nrows())?;
         check_size("saved B's columns", B.ncols(), D.ncols())?;
-        Ok(Self { A, B })
+        match from.numbers(at, "weight")?.as_slice() {
+            &[weight] if weight > 0.0 && weight < MAX_WEIGHT => Ok(Self { A, B, weight }),
+            _ => Err(unfit(at, "weight", "is no weight")),
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 //! else.
 
 mod clean;
+mod coordinates;
 mod feed;
 mod incremental;
 mod initial;
@@ -29,6 +30,7 @@ mod statistics;
 
 pub use clean::Cleaning;
 pub(crate) use clean::set_atom;
+pub(crate) use coordinates::sweep_atoms;
 pub(crate) use feed::Fed;
 pub use feed::StreamLearner;
 pub use incremental::{BatchReport, BatchUpdate, Incremental};
@@ -41,7 +43,7 @@ pub use ksvd::{AtomOrder, AtomUpdate, KsvdParams};
 pub use online::{OnlineCoding, OnlineDictionary, OnlineParams};
 pub use optimal_directions::ModParams;
 pub use passes::MultiPassMod;
-pub(crate) use regression::{coordinate_minimiser, ridge_regression};
+pub(crate) use regression::ridge_regression;
 pub use rls::{RlsDictionary, RlsParams};
 pub use statistics::{DictionaryStatistics, DictionarySums, Updated, WorstSample};
 

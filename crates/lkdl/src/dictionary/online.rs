@@ -9,23 +9,22 @@
 //!
 //! With codes of a fixed number of atoms there is no penalty that a longer atom would evade, so
 //! d_j = u/‖u‖, and the sums are brought to the new unit: row and column j of A and column j of B
-//! are multiplied by ‖u‖. Cost per batch of b samples: the codes, and 2km² for the sweep, in `f64`.
+//! are multiplied by ‖u‖. Cost per batch of b samples: the codes, and 2km² for the sweep.
 
+use super::coordinates::sweep_atoms;
 use super::incremental::{
     BatchReport, BatchUpdate, FadingSums, Incremental, Passes, incremental_bytes, learn_in_memory,
     pad_rows,
 };
-use super::regression::coordinate_minimiser;
 use super::{Candidates, InitialAtoms, Learned, Learner, check_counts, check_problem, set_atom};
 use crate::error::LkdlError;
-use crate::linalg::convert;
 use crate::matrix::{Contiguous, col};
 use crate::monitor::Monitor;
 use crate::pursuit::lasso::{LassoParams, Penalty};
 use crate::pursuit::{BatchOmp, Encoded};
 use crate::real::Real;
 use crate::state::{Saved, Saving};
-use crate::vector::{norm_sq, scale};
+use crate::vector::{norm_sq, normalize, scale};
 use faer::{Mat, MatRef};
 
 /// An atom whose A_jj is below this share of the mean has no users, now or in the past.
@@ -182,38 +181,30 @@ impl<T: Real> OnlineDictionary<T> {
         }
     }
 
-    /// One Gauss–Seidel sweep over the atoms; returns those without users.
+    /// One Gauss–Seidel sweep over the atoms; returns those without users, and those whose u is zero,
+    /// which stay as they are.
     fn sweep(&mut self) -> Vec<usize> {
+        let FadingSums { A, B, .. } = &self.sums;
         let m = self.D.ncols();
-        let trace: f64 = (0..m).map(|j| self.sums.A[(j, j)]).sum();
-        let mut D = convert::<T, f64>(self.D.as_ref());
-        let in_use = |j: &usize| self.sums.A[(*j, *j)] > UNUSED * trace / m as f64;
-        let (moved, mut unused): (Vec<usize>, Vec<usize>) = (0..m).partition(in_use);
-        for j in moved {
-            if !self.move_atom(&mut D, j) {
+        let trace: f64 = (0..m).map(|j| A[(j, j)]).sum();
+        let is_unit = matches!(self.coding, OnlineCoding::Omp { .. });
+        let mut unused = Vec::new();
+        sweep_atoms(&mut self.D, A, B, |j, u| {
+            let norm = norm_sq(u).sqrt();
+            let in_use = A[(j, j)] > UNUSED * trace / m as f64 && norm > 0.0;
+            if !in_use {
                 unused.push(j);
+            } else if !is_unit {
+                scale(u, T::of(1.0 / norm.max(1.0)));
             }
+            in_use
+        });
+        if is_unit {
+            // only now: a move does not depend on the units of the other atoms
+            let norms: Vec<f64> = (0..m).map(|j| normalize(self.D.col_as_slice_mut(j))).collect();
+            self.sums.rescale(&norms);
         }
-        self.D = convert::<f64, T>(D.as_ref());
         unused
-    }
-
-    /// d_j ← u/max(1, ‖u‖), or u/‖u‖; `false` if u is zero, which leaves the atom as it is.
-    fn move_atom(&mut self, D: &mut Mat<f64>, j: usize) -> bool {
-        let FadingSums { A, B } = &self.sums;
-        let mut u = coordinate_minimiser(D, A, B, j);
-        scale(&mut u, 1.0 / A[(j, j)]);
-        let norm = norm_sq(&u).sqrt();
-        if norm == 0.0 {
-            return false;
-        }
-        let unit = matches!(self.coding, OnlineCoding::Omp { .. });
-        scale(&mut u, 1.0 / if unit { norm } else { norm.max(1.0) });
-        D.col_as_slice_mut(j).copy_from_slice(&u);
-        if unit {
-            self.sums.rescale(j, norm);
-        }
-        true
     }
 }
 

@@ -155,37 +155,53 @@ pub(super) fn refit<T: Real>(
     (0..fresh.ncols()).map(refit_atom).collect()
 }
 
-/// A = ΓΓᵀ (m×m) in `f64`: column j is a sum over the users of atom j.
+/// A = ΓΓᵀ (m×m) in `f64`.
 pub(super) fn code_products<T: Real>(codes: &Codes<T>) -> Mat<f64> {
-    let (m, users) = (codes.n_atoms(), codes.users());
+    let m = codes.n_atoms();
+    let mut A = Mat::zeros(m, m);
+    add_code_products(&mut A, 1.0, codes);
+    A
+}
+
+/// B = XΓᵀ (k×m) in `f64`.
+pub(super) fn sample_products<T: Real>(X: Columns<'_, T>, codes: &Codes<T>) -> Mat<f64> {
+    let mut B = Mat::zeros(X.nrows(), codes.n_atoms());
+    add_sample_products(&mut B, 1.0, X, codes);
+    B
+}
+
+/// A += w·ΓΓᵀ: column j is a sum over the users of atom j.
+pub(super) fn add_code_products<T: Real>(A: &mut Mat<f64>, weight: f64, codes: &Codes<T>) {
+    let users = codes.users();
     let (_, _, values) = codes.parts();
-    let mut A = Mat::<f64>::zeros(m, m);
     A.as_mut().par_col_iter_mut().zip(&users).for_each(|(mut a, users)| {
         for &(i, position) in users {
-            let value = values[position].wide();
+            let value = weight * values[position].wide();
             let (atoms, others) = codes.signal(i);
             for (&other, o) in atoms.iter().zip(others) {
                 a[other as usize] += value * o.wide();
             }
         }
     });
-    A
 }
 
-/// B = XΓᵀ (k×m) in `f64`, likewise.
-pub(super) fn sample_products<T: Real>(X: Columns<'_, T>, codes: &Codes<T>) -> Mat<f64> {
+/// B += w·XΓᵀ, likewise.
+pub(super) fn add_sample_products<T: Real>(
+    B: &mut Mat<f64>,
+    weight: f64,
+    X: Columns<'_, T>,
+    codes: &Codes<T>,
+) {
     let users = codes.users();
     let (_, _, values) = codes.parts();
-    let mut B = Mat::<f64>::zeros(X.nrows(), codes.n_atoms());
     B.as_mut().par_col_iter_mut().zip(&users).for_each(|(mut b, users)| {
         for &(i, position) in users {
-            let value = values[position].wide();
+            let value = weight * values[position].wide();
             for (b, x) in b.as_mut().iter_mut().zip(col(X, i)) {
                 *b += value * x.wide();
             }
         }
     });
-    B
 }
 
 /// B(A + δI)⁻¹.

@@ -9,11 +9,10 @@
 
 use super::optimal_directions::{code_products, sample_products};
 use crate::error::LkdlError;
-use crate::linalg::{add_product, cholesky_with_jitter};
+use crate::linalg::cholesky_with_jitter;
 use crate::matrix::Columns;
 use crate::pursuit::Codes;
 use crate::real::Real;
-use crate::vector::axpy;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
@@ -31,16 +30,6 @@ pub(crate) fn ridge_regression<T: Real>(
         A[(j, j)] += ridge;
     }
     divide(A.as_ref(), B.as_ref())
-}
-
-/// u = B_j − DA_j + A_jj·d_j: A_jj times the atom j at which tr(DᵀDA) − 2tr(DᵀB) is least, all
-/// others fixed.
-pub(crate) fn coordinate_minimiser(D: &Mat<f64>, A: &Mat<f64>, B: &Mat<f64>, j: usize) -> Vec<f64> {
-    let mut u = B.subcols(j, 1).to_owned();
-    add_product(u.as_mut(), -1.0, D.as_ref(), A.subcols(j, 1));
-    let mut u = u.col_as_slice(0).to_vec();
-    axpy(&mut u, A[(j, j)], D.col_as_slice(j));
-    u
 }
 
 /// BA⁻¹ for a symmetric positive definite A.

@@ -20,13 +20,11 @@ use super::incremental::{
 use super::optimal_directions::{refit, solve_for_atoms};
 use super::{InitialAtoms, Learned, Learner, check_counts, check_problem};
 use crate::error::LkdlError;
-use crate::linalg::convert;
 use crate::matrix::{Contiguous, frobenius_sq};
 use crate::monitor::Monitor;
 use crate::pursuit::BatchOmp;
 use crate::real::Real;
 use crate::state::{Saved, Saving};
-use crate::vector::scale;
 use faer::{Mat, MatRef};
 
 /// The share of all samples after which nothing is forgotten any more.
@@ -183,15 +181,6 @@ impl<T: Real> RlsDictionary<T> {
         }
         1.0 - (1.0 - self.forgetting) * (1.0 - t / self.settled).powi(2)
     }
-
-    /// A = s·I, B = s·D₀.
-    fn remember_start(&mut self, s: f64) {
-        self.sums.A =
-            Mat::from_fn(self.D.ncols(), self.D.ncols(), |i, j| if i == j { s } else { 0.0 });
-        self.sums.B = convert::<T, f64>(self.D.as_ref());
-        (0..self.D.ncols()).for_each(|j| scale(self.sums.B.col_as_slice_mut(j), s));
-        self.started = true;
-    }
 }
 
 impl<T: Real> BatchUpdate<T> for RlsDictionary<T> {
@@ -200,7 +189,8 @@ impl<T: Real> BatchUpdate<T> for RlsDictionary<T> {
         let X = X.columns();
         let mean_sq_norm = frobenius_sq(X) / X.ncols() as f64;
         if !self.started && mean_sq_norm > 0.0 {
-            self.remember_start(mean_sq_norm);
+            self.sums = FadingSums::of_atoms(&self.D, mean_sq_norm);
+            self.started = true;
         }
         let coder = BatchOmp::from_atoms(self.D.clone());
         let encoded = coder.encode_sparsely(X, self.sparsity.min(self.D.ncols()));
@@ -208,10 +198,10 @@ impl<T: Real> BatchUpdate<T> for RlsDictionary<T> {
         self.sums.add(self.lambda().powf(X.ncols() as f64), X, &encoded.codes);
         let fresh = solve_for_atoms(self.sums.A.clone(), self.sums.B.clone())?;
         let A = &self.sums.A;
-        let norms = refit(&mut self.D, &fresh, |j| A[(j, j)] > 0.0);
-        for (j, norm) in norms.into_iter().enumerate().filter(|(_, norm)| *norm > 0.0) {
-            self.sums.rescale(j, norm);
-        }
+        let mut norms = refit(&mut self.D, &fresh, |j| A[(j, j)] > 0.0);
+        // an atom that stayed as it was has been divided by nothing
+        norms.iter_mut().filter(|norm| **norm == 0.0).for_each(|norm| *norm = 1.0);
+        self.sums.rescale(&norms);
         Ok(BatchReport { sq_error: encoded.sq_residuals.iter().sum(), n_replaced: 0 })
     }
 

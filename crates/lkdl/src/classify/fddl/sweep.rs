@@ -13,7 +13,7 @@
 
 use super::UnusedAtoms;
 use super::layout::{Layout, Run};
-use crate::dictionary::{Candidates, coordinate_minimiser, set_atom};
+use crate::dictionary::{Candidates, set_atom, sweep_atoms};
 use crate::linalg::{add_product, convert, product_into};
 use crate::matrix::{Columns, col, column_sq_norms, columns_of, subcols};
 use crate::real::Real;
@@ -122,15 +122,15 @@ fn sums<T: Real>(
 /// are.
 pub(super) fn sweep(D: &mut Mat<f64>, A: &Mat<f64>, B: &Mat<f64>, max_norm: f64) -> Vanished {
     let mut vanished = Vec::new();
-    for j in 0..D.ncols() {
-        let mut u = coordinate_minimiser(D, A, B, j);
-        let scale = A[(j, j)].max(0.0).sqrt() * max_norm;
-        if norm_sq(&u).sqrt() <= VANISHED * scale || normalize(&mut u) == 0.0 {
+    sweep_atoms(D, A, B, |j, u| {
+        // ‖A_jj·u‖ against √A_jj, the norm of the atom's codes, times that of the largest sample
+        let norm = A[(j, j)].max(0.0).sqrt() * norm_sq(u).sqrt();
+        let has_vanished = norm <= VANISHED * max_norm || normalize(u) == 0.0;
+        if has_vanished {
             vanished.push(j);
-        } else {
-            D.col_as_slice_mut(j).copy_from_slice(&u);
         }
-    }
+        !has_vanished
+    });
     vanished
 }
 
