@@ -3,12 +3,12 @@
 //!
 //! - **The features.** SRC learns nothing, so only the features decide: with 30 non-zeros, and with 50.
 //! - **The weight of the labels.** Unit samples, √α from nothing to where labels drown the samples.
-//! - **The codes.** The same dictionary, learned with 30 non-zeros, and decisions with more of them;
-//!   then 75 in training too, on the features as they are.
+//! - **The codes.** The same dictionary, learned with 30 non-zeros, and decisions with fewer and with
+//!   more of them; then 50 and 75 in training too, on the features as they are, and with LKDL.
 //!
 //! With 20 iterations on the stack instead of 50. What came out stands in `docs/experiments.md`.
 
-use crate::faces::Stage;
+use crate::faces::{Row, Stage};
 use crate::job::{Job, Place, Setting};
 use crate::lc_ksvd_ar::{split, stage};
 use crate::scale::Scale;
@@ -18,6 +18,9 @@ use lkdl::prelude::*;
 
 const UNIT: &str = "l2";
 const AS_THEY_ARE: &str = "none";
+/// σ and k, and √α and √β, of the published program's LKDL.
+const LKDL_KERNEL: (f64, usize) = (0.5, 540);
+const LKDL_WEIGHTS: (f64, f64) = (1.0 / 15.0, 1.0 / 17.0);
 /// Seconds that SRC takes for the test part, about.
 const SRC_SECONDS: f64 = 12.0;
 
@@ -29,19 +32,26 @@ pub(crate) fn jobs(scale: &Scale) -> Vec<Job> {
         let params = LcKsvdParams { sqrt_alpha, ..lc_ksvd(LcVariant::Lc1) };
         lc(stage, format!("unit samples, √α = {sqrt_alpha}"), UNIT, params)
     });
-    let decisions = [50, 100].map(|sparsity| {
+    let decisions = [10, 20, 50, 100].map(|sparsity| {
         let decision_sparsity = Some(sparsity);
         let params =
             LcKsvdParams { sqrt_alpha: 0.02, decision_sparsity, ..lc_ksvd(LcVariant::Lc1) };
         let variant = format!("unit samples, √α = 0.02, decides with {sparsity} non-zeros");
         lc(stage, variant, UNIT, params)
     });
-    let codes = [LcVariant::Lc1, LcVariant::Lc2].map(|variant| {
+    let (lc1, lc2) = (LcVariant::Lc1, LcVariant::Lc2);
+    let codes = [(50, lc1), (50, lc2), (75, lc1), (75, lc2)].map(|(sparsity, variant)| {
         let (sqrt_alpha, sqrt_beta) = (4.0, 2.0);
-        let params = LcKsvdParams { sparsity: 75, sqrt_alpha, sqrt_beta, ..lc_ksvd(variant) };
-        lc(stage, "75 non-zeros".into(), AS_THEY_ARE, params)
+        let params = LcKsvdParams { sparsity, sqrt_alpha, sqrt_beta, ..lc_ksvd(variant) };
+        lc(stage, format!("{sparsity} non-zeros"), AS_THEY_ARE, params)
     });
-    features.into_iter().chain(weights).chain(decisions).chain(codes).collect()
+    let virtual_codes = [lc1, lc2].map(|variant| {
+        let (sqrt_alpha, sqrt_beta) = LKDL_WEIGHTS;
+        let params = LcKsvdParams { sparsity: 75, sqrt_alpha, sqrt_beta, ..lc_ksvd(variant) };
+        Row::new("code, 75 non-zeros", Some(LKDL_KERNEL), params).job(stage, None, split)
+    });
+    let rows = features.into_iter().chain(weights).chain(decisions).chain(codes);
+    rows.chain(virtual_codes).collect()
 }
 
 /// Five atoms a person, 30 non-zeros.

@@ -26,12 +26,13 @@ pub fn summary(records: &[Record], runs: &[Run]) -> String {
     text
 }
 
-/// One block of a document, or none if there is no such block: `verdict`, `headline`, an experiment,
-/// or an experiment at one place (`1b@20`).
+/// One block of a document, or none if there is no such block: `verdict`, `headline`, `outside`, an
+/// experiment, or an experiment at one place (`1b@20`).
 pub fn block(name: &str, records: &[Record]) -> Option<String> {
     match name.split_once('@') {
         _ if name == "verdict" => Some(verdict(records) + "\n"),
         _ if name == "headline" => Some(rows(&super::headline::select(records))),
+        _ if name == "outside" => Some(rows(&outside(records))),
         Some((id, x)) => {
             let x: f64 = x.parse().ok()?;
             let experiment = Experiment::find(id)?;
@@ -71,6 +72,13 @@ pub fn verdict(records: &[Record]) -> String {
         );
     }
     text
+}
+
+/// The rows that follow the published program and did not come out.
+fn outside(records: &[Record]) -> Vec<&Record> {
+    let is_outside =
+        |record: &&Record| follows_program(record) && record.within_tolerance == Some(false);
+    records.iter().filter(is_outside).collect()
 }
 
 /// Whether a row is run as the published program runs it.
@@ -315,6 +323,17 @@ mod tests {
         let text = verdict(&example());
         assert!(text.contains("program, 2 of 3 are within"), "{text}");
         assert!(text.contains("other variants, 0 of 0") && text.contains("paper's, 1,"), "{text}");
+    }
+
+    #[test]
+    fn rows_outside_are_those_of_the_program_that_did_not_come_out() {
+        let mut records = example();
+        let mut of_text = record("LKDL k-means", 1.0, &[70.0]);
+        of_text.variant = "text".into();
+        records.push(of_text);
+        let text = block("outside", &records).unwrap();
+        assert_eq!(text.lines().count(), 3, "{text}");
+        assert!(text.contains("| K-SVD | program | 1 |"), "{text}");
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub struct SummaryArgs {
     /// As Markdown
     #[arg(long)]
     markdown: bool,
-    /// Only this part, as Markdown: verdict, headline, an ID, or one place of it (1b@20)
+    /// Only this part, as Markdown: verdict, headline, outside, an ID, or one place of it (1b@20)
     #[arg(long, value_name = "NAME")]
     block: Option<String>,
 }
@@ -43,7 +43,7 @@ pub fn run(args: &SummaryArgs, context: &Context) -> Result<(), Failure> {
 
 pub fn unknown_block(name: &str) -> Failure {
     Failure::usage(format!(
-        "no part of a summary is called {name}; choose verdict, headline, the ID of an experiment, \
-         or a place of it, as 1b@20"
+        "no part of a summary is called {name}; choose verdict, headline, outside, the ID of an \
+         experiment, or a place of it, as 1b@20"
     ))
 }
