@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import platform
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import cost
@@ -25,9 +23,9 @@ from lkdl import _core
 from lkdl.dask._blocks import Blocks, total
 from lkdl.dask._classifier import _class_sums, _mapped
 from lkdl.dask._sums import add_classes
+from machine import processor
+from page import fill
 
-PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
-BEGIN, END = "<!-- measured -->", "<!-- /measured -->"
 #: Dimension of the subspace that the samples of a class lie near.
 SUBSPACE = 8
 
@@ -125,7 +123,7 @@ def report(
     cores = os.cpu_count() or 1
     sizes = ", ".join(f"{name} = {getattr(problem, name)}" for name in "pckmqL")
     lines = [
-        f"`{' '.join(['python bench/scale.py', *sys.argv[1:]])}`: {platform.machine()}, {cores} cores,",
+        f"`{' '.join(['python bench/scale.py', *sys.argv[1:]])}`: {processor()}, {cores} cores,",
         f"lkdl {lkdl.__version__}, Dask {distributed.__version__}; {n_samples:,} samples in",
         f"{n_blocks} blocks, single precision, {sizes}, {problem.passes} passes.",
         "",
@@ -194,9 +192,7 @@ def main() -> int:
     text = report(problem, options.blocks, found, options.network, options.project_rows)
     print(text)
     if options.write:
-        before, _, rest = PAGE.read_text().partition(BEGIN)
-        _, _, after = rest.partition(END)
-        PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+        fill("measured", text)
     return 0
 
 

@@ -8,19 +8,12 @@ import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
+from machine import processor
 from race import Case
 from threadpoolctl import threadpool_info
 from threads import N_THREADS
 
 PACKAGES = ["lkdl", "scikit-learn", "spams-bin", "dictlearn", "numba", "numpy", "scipy"]
-
-
-def processor() -> str:
-    """The model's name as the system gives it."""
-    path = Path("/proc/cpuinfo")
-    lines = path.read_text().splitlines() if path.exists() else []
-    names = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.processor() or platform.machine())
 
 
 def directory_name() -> str:

@@ -17,6 +17,7 @@ mod measure;
 mod methods;
 mod record;
 mod runs;
+mod streams;
 mod whole;
 
 pub use measure::Rates;
@@ -74,11 +75,13 @@ pub enum Stage {
     KernelKsvdUsps,
     /// Exact kernel K-SVD on 10,000 samples of MNIST.
     KernelKsvdMnist,
+    /// Fits from blocks of MNIST enlarged ninefold.
+    Stream,
 }
 
 impl Stage {
     /// All of them, in the order they run.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Product,
         Self::BatchOmp,
         Self::Map,
@@ -90,11 +93,16 @@ impl Stage {
         Self::Fddl,
         Self::KernelKsvdUsps,
         Self::KernelKsvdMnist,
+        Self::Stream,
     ];
 
-    /// Whether it is one of the methods that LKDL is measured against or carried into.
-    fn is_other_method(self) -> bool {
-        matches!(self, Self::LcKsvd | Self::Fddl | Self::KernelKsvdUsps | Self::KernelKsvdMnist)
+    /// Whether it runs by name alone: methods that LKDL is measured against or carried into, and
+    /// data that take minutes.
+    fn is_by_name_alone(self) -> bool {
+        matches!(
+            self,
+            Self::LcKsvd | Self::Fddl | Self::KernelKsvdUsps | Self::KernelKsvdMnist | Self::Stream
+        )
     }
 
     /// The name it is asked for by, and its records bear.
@@ -111,6 +119,7 @@ impl Stage {
             Self::Fddl => "fddl",
             Self::KernelKsvdUsps => "kernel-ksvd-usps",
             Self::KernelKsvdMnist => "kernel-ksvd-mnist",
+            Self::Stream => "stream",
         }
     }
 
@@ -128,6 +137,7 @@ impl Stage {
             Self::Fddl => methods::fddl(session),
             Self::KernelKsvdUsps => methods::kernel_ksvd_usps(session),
             Self::KernelKsvdMnist => methods::kernel_ksvd_mnist(session),
+            Self::Stream => streams::stream(session),
         }
     }
 }
@@ -242,7 +252,7 @@ pub fn run(options: &Options, report: &mut dyn FnMut(&str)) -> Result<Roofline, 
     session.note(&format!("{threads} threads, version {version}"));
     session.rates.refresh(session.product_size(), if quick { 2 } else { 5 });
     let wanted = |stage: &Stage| match options.stages.is_empty() {
-        true => !stage.is_other_method(),
+        true => !stage.is_by_name_alone(),
         false => options.stages.contains(stage),
     };
     for stage in Stage::ALL.into_iter().filter(wanted) {

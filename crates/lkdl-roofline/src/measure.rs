@@ -93,6 +93,12 @@ pub fn against<V, R>(
     Ok(Timing { stages, product })
 }
 
+/// The best time of a bare product.
+pub fn bare(session: &mut Session<'_>, product: impl FnMut(usize)) -> f64 {
+    let timing = against(session, &[()], product, |()| Ok(()));
+    timing.map_or(f64::INFINITY, |timing| timing.product)
+}
+
 /// Measures `stage` for every variant in turn: the time and the result of each one's best run.
 pub fn in_turn<V, R>(
     effort: Effort,

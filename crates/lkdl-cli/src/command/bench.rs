@@ -21,7 +21,8 @@ pub struct BenchArgs {
     #[arg(long)]
     full: bool,
     /// Only this stage (may be repeated): product, batch-omp, map, ksvd-iteration, eigen, usps-run,
-    /// mnist-run; by name alone also lc-ksvd, fddl, kernel-ksvd-usps and kernel-ksvd-mnist
+    /// mnist-run; by name alone also lc-ksvd, fddl, kernel-ksvd-usps, kernel-ksvd-mnist and
+    /// stream
     #[arg(long = "stage", value_name = "NAME", value_parser = stage)]
     stages: Vec<Stage>,
 }
