@@ -71,10 +71,12 @@ bench-peers: wheel ## races against SPAMS, scikit-learn and dictlearn; results/<
 	@$(BENCH_VENV)/$(PIP) --force-reinstall --no-deps $(TARGET)/wheels/lkdl-*.whl
 	$(BENCH_VENV)/bin/python bench/run.py
 
-bench-scale: wheel ## a Dask fit on 1, 2 and 4 worker processes, and its projection; docs/scale.md
+bench-scale: wheel ## fits from blocks against N, and on 1, 2 and 4 Dask workers; fills docs/scale.md
 	@test -d $(BENCH_VENV) || python3 -m venv $(BENCH_VENV)
 	@$(BENCH_VENV)/$(PIP) --force-reinstall --no-deps $(TARGET)/wheels/lkdl-*.whl
-	@$(BENCH_VENV)/$(PIP) scikit-learn 'dask[array,dataframe]>=2026.8' 'distributed>=2026.8'
+	@$(BENCH_VENV)/$(PIP) matplotlib scikit-learn 'dask[array,dataframe]>=2026.8' 'distributed>=2026.8'
+	cargo build --release --workspace --bin lkdl
+	$(BENCH_VENV)/bin/python bench/stream.py --lkdl $(TARGET)/release/lkdl --write
 	$(BENCH_VENV)/bin/python bench/scale.py --write
 
 bench: ## timed kernels (criterion) and the roofline table

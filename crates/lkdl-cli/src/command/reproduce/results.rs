@@ -71,6 +71,11 @@ impl Results {
         &self.runs
     }
 
+    /// A file as the last run left it; empty if there is none.
+    pub fn former(&self, name: &str) -> String {
+        std::fs::read_to_string(self.folder.join(name)).unwrap_or_default()
+    }
+
     /// Writes a file that is made from the runs, over its former self.
     pub fn write(&self, name: &str, content: &str) -> Result<(), Failure> {
         let path = self.folder.join(name);

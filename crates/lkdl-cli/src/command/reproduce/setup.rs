@@ -25,6 +25,21 @@ pub fn facts(sets: &[NamedSet], scale: &str, context: &Context) -> Vec<(String, 
     facts
 }
 
+/// The facts of all commands that made a folder: those of its setup.md, and what is new, names
+/// together.
+pub fn joined(former: &str, facts: Vec<(String, String)>) -> Vec<(String, String)> {
+    let fact = |line: &str| {
+        let (name, value) = line.strip_prefix("- ")?.split_once(": `")?;
+        Some((name.to_owned(), value.strip_suffix('`')?.to_owned()))
+    };
+    let mut all: Vec<(String, String)> = former.lines().filter_map(fact).collect();
+    let new: Vec<(String, String)> = facts.into_iter().filter(|f| !all.contains(f)).collect();
+    all.extend(new);
+    let names: Vec<String> = all.iter().map(|(name, _)| name.clone()).collect();
+    all.sort_by_key(|(name, _)| names.iter().position(|known| known == name));
+    all
+}
+
 /// The processor as the system names it, and the system.
 fn machine() -> String {
     let system = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
@@ -68,6 +83,19 @@ fn date(mut days: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_remembers_the_commands_of_all_its_runs() {
+        let pairs = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+            pairs.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect()
+        };
+        let first = pairs(&[("command", "lkdl reproduce 1a"), ("date", "2026-11-18"), ("u", "1")]);
+        let text = super::super::markdown::setup(&joined("", first.clone()));
+        assert_eq!(joined(&text, first.clone()), first);
+        let then = pairs(&[("command", "lkdl reproduce 3"), ("date", "2026-11-18"), ("m", "2")]);
+        let both = [&first[..1], &then[..1], &first[1..], &then[2..]].concat();
+        assert_eq!(joined(&text, then), both);
+    }
 
     #[test]
     fn days_have_their_dates() {

@@ -29,7 +29,8 @@ pub fn run(args: &RunArgs, context: &Context) -> Result<(), Failure> {
     }
     work.pace.bar.finish_and_clear();
 
-    let facts = setup::facts(&named, scale.name, context);
+    let former = if args.resume { results.former("setup.md") } else { String::new() };
+    let facts = setup::joined(&former, setup::facts(&named, scale.name, context));
     write(&results, &facts, context)?;
     context.note(format_args!("The report: {}", args.out.join("report.html").display()));
     Ok(())
