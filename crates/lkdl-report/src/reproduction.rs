@@ -65,7 +65,7 @@ impl ReproductionReport {
                     @for card in &self.cards {
                         li {
                             p.kind { (card.kind) }
-                            p.number { (card.number) }
+                            p.number { (with_spread(&card.number)) }
                             p.versus { (card.versus) }
                         }
                     }
@@ -116,6 +116,12 @@ impl ReproductionSection {
             }
         })
     }
+}
+
+/// The mean, and its deviation in small letters beside it.
+fn with_spread(number: &str) -> Markup {
+    let (mean, spread) = number.split_once(' ').unwrap_or((number, ""));
+    html! { (mean) @if !spread.is_empty() { " " small { (spread) } } }
 }
 
 #[cfg(test)]
