@@ -222,11 +222,11 @@ mod tests {
 
             fn block(
                 &self,
-                X: MatRef<'_, f64>,
-                Y: MatRef<'_, f64>,
+                x: MatRef<'_, f64>,
+                y: MatRef<'_, f64>,
                 mut out: faer::MatMut<'_, f64>,
             ) -> Result<(), LkdlError> {
-                out.copy_from(X.transpose() * Y);
+                out.copy_from(x.transpose() * y);
                 Ok(())
             }
         }

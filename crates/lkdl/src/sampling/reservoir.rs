@@ -131,6 +131,11 @@ impl<T: Real> Reservoir<T> {
         Self { count, kept }
     }
 
+    /// How many are wanted.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
     /// The candidates, the smallest key first.
     pub fn candidates(&self) -> &[Candidate<T>] {
         &self.kept
