@@ -25,6 +25,13 @@ DictionarySums: TypeAlias = tuple[
     Worst,
 ]
 
+Moments: TypeAlias = tuple[int, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+GatherRequest: TypeAlias = tuple[
+    dict[str, str], int, list[Moments], int | None, Floats | None
+]
+Candidates: TypeAlias = tuple[int, NDArray[np.float64], NDArray[np.int64], Floats]
+GatheredPart: TypeAlias = tuple[str, Moments | Candidates | MapSums]
+
 VERSION: str
 
 class LkdlError(ValueError):
@@ -127,7 +134,18 @@ def start_blocks(
     seed: int = 0,
     threads: int = 0,
     progress: Progress | None = None,
+    gather: Callable[[GatherRequest], GatheredPart] | None = None,
 ) -> Model: ...
+def gather_block(
+    request: GatherRequest,
+    X: Floats,
+    first: int,
+    kernel: Callable[[Floats, Floats], Floats] | None = None,
+    threads: int = 0,
+) -> GatheredPart | None: ...
+def add_gathered(
+    first: GatheredPart | None, later: GatheredPart | None
+) -> GatheredPart | None: ...
 def read(
     data: str, data_dir: str | PathLike[str] | None = None
 ) -> tuple[

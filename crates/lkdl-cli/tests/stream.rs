@@ -65,6 +65,39 @@ fn every_learner_and_format_streams_the_digits() {
     assert_eq!(report["data"]["n_samples"], 2 * 1797);
 }
 
+/// Settings that depend on all samples, and a pilot of some.
+const OF_ALL: [&str; 9] = [
+    "--pilot",
+    "500",
+    "--prepare",
+    "standardize,l2",
+    "--sampler",
+    "diagonal",
+    "--variant",
+    "optimal",
+    "--centered",
+];
+
+#[test]
+fn what_depends_on_all_samples_is_gathered_from_them() {
+    let folder = Scratch::new("stream-gathered");
+    let (model, data) = (folder.path("m.safetensors"), digits(&folder, "d.npz"));
+    let words = [&["fit", &data, "-o", &model, "--block", "128"][..], &QUICK, &OF_ALL].concat();
+    let run = lkdl(&words);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    for stage in ["\nmoments ", "\ndraw ", "\nsums "] {
+        assert!(run.stdout.contains(stage), "{}", run.stdout);
+    }
+    assert!(accuracy(&model, &data) > 0.9);
+    let at_once = ["fit", &data, "-o", &model, "--block", "128", "--prepare", "standardize"];
+    let run = lkdl(&[&at_once[..], &QUICK].concat());
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(!run.stdout.contains("moments"), "the pilot holds all: {}", run.stdout);
+    let tight = [&words[..], &["--memory", "300kB"]].concat();
+    let run = lkdl(&tight);
+    assert!(run.code == 2 && run.stderr.contains("raise --memory"), "{run:?}");
+}
+
 #[test]
 fn what_cannot_be_streamed_is_refused_with_the_fix() {
     let folder = Scratch::new("stream-refused");
@@ -121,7 +154,10 @@ fn a_fit_that_is_killed_at_any_moment_and_resumed_ends_in_the_same_file() {
     let data = digits(&folder, "d.npz");
     for method in ["online", "mod", "rls"] {
         let (model, kept) = (folder.path("m.safetensors"), folder.path("fit.ckpt"));
-        let words = words(&data, &model, &kept, method);
+        let mut words = words(&data, &model, &kept, method);
+        if method == "mod" {
+            words.extend(OF_ALL); // some are killed while they gather, and start anew
+        }
         let start = Instant::now();
         let run = lkdl(&words);
         assert_eq!(run.code, 0, "{}", run.stderr);

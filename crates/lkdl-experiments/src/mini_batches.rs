@@ -146,7 +146,7 @@ fn with_seed(mut learner: StreamLearner<f32>, seed: u64) -> StreamLearner<f32> {
     learner
 }
 
-/// Survey, start, passes and test; images are read from memory, so that no disk is on the clock.
+/// Survey, gathering, start, passes and test; images are read from memory, so that no disk is on the clock.
 fn run(
     params: &StreamParams<f32>,
     set: &TrainTest,
@@ -163,7 +163,9 @@ fn run(
     let survey = SurveyParams { n_pilot: PART, seed, ..Default::default() };
     let pilot = survey.survey(&mut source, &Silent)?;
     let memory = params.stream_plan(&pilot)?.peak().bytes;
-    let model = params.start(pilot, &Silent)?.run(&mut source, &mut KeepNothing, &Silent)?;
+    let whole = params.gather(&pilot, &mut source, &Silent)?;
+    let fit = params.start(pilot, whole, &Silent)?;
+    let model = fit.run(&mut source, &mut KeepNothing, &Silent)?;
     let train = start.elapsed().as_secs_f64();
     let cost = Trial { value: 0.0, train, test: 0.0, memory };
     tested(&model, set.test.convert::<f32>().as_ref(), &labels(&set.test), cost)

@@ -4,9 +4,11 @@
 #![allow(non_snake_case)] // X, Y and D: docs/notation.md
 
 mod array;
+mod caller;
 mod code;
 mod data;
 mod error;
+mod gather;
 mod incremental;
 mod job;
 mod kernel;
@@ -26,6 +28,8 @@ mod _core {
     use crate::data::read;
     #[pymodule_export]
     use crate::error::LkdlError;
+    #[pymodule_export]
+    use crate::gather::{add_gathered, gather_block};
     #[pymodule_export]
     use crate::incremental::PyIncremental;
     #[pymodule_export]

@@ -2,13 +2,15 @@
 //! pilot; everything else is the engine's own streamed fit, the same that the command runs.
 
 use crate::array::{AnySamples, InPrecision, Number, Samples, in_precision, labels};
+use crate::caller::Caller;
 use crate::error::Failure;
+use crate::gather::Workers;
 use crate::job::{Call, Watch};
 use crate::model::{AnyModel, Fitted, Model, Wrap, wishes};
 use lkdl::LkdlError;
 use lkdl::blocks::{Block, Source};
 use lkdl::monitor::Monitor;
-use lkdl::stream::{DriftParams, KeepNothing, Pilot, SurveyParams, Tally};
+use lkdl::stream::{DriftParams, KeepNothing, Pilot, SurveyParams, Tally, Whole};
 use lkdl_data::{BlockSource, DataArgument, ReadOptions};
 use lkdl_model::{Card, Classifier, DataRecord, Pipeline};
 use lkdl_recipe::Wishes;
@@ -16,7 +18,6 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// Names of classes in their order, and which of them every index of the first pass means.
 type Settled = (Vec<String>, Vec<usize>);
@@ -32,36 +33,14 @@ trait Labelled<T: Number>: Source<T> {
 
 /// An object of Python with `rewind()`, `next()` (samples and class indices of the next block, or
 /// None) and `settle()`; only the thread of the call speaks to it.
-struct PythonBlocks<'a> {
-    blocks: Arc<Py<PyAny>>,
-    watch: &'a Watch,
-    /// What its code raised.
-    raised: Option<PyErr>,
-}
-
-impl PythonBlocks<'_> {
-    fn ask<A: Send + 'static>(
-        &mut self,
-        question: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<A> + Send + 'static,
-    ) -> Result<A, LkdlError> {
-        let blocks = self.blocks.clone();
-        match self.watch.ask(move |py| question(blocks.bind(py))) {
-            Some(Ok(answer)) => Ok(answer),
-            Some(Err(error)) => {
-                self.raised = Some(error);
-                Err(LkdlError::Cancelled)
-            }
-            None => Err(LkdlError::Cancelled),
-        }
-    }
-}
+struct PythonBlocks<'a>(Caller<'a>);
 
 impl<T: Number> Source<T> for PythonBlocks<'_>
 where
     AnySamples: InPrecision<T>,
 {
     fn next_block(&mut self) -> Result<Option<Block<T>>, LkdlError> {
-        self.ask(|blocks| {
+        self.0.ask(|blocks| {
             let next = blocks.call_method0("next")?;
             if next.is_none() {
                 return Ok(None);
@@ -73,7 +52,7 @@ where
     }
 
     fn rewind(&mut self) -> Result<(), LkdlError> {
-        self.ask(|blocks| blocks.call_method0("rewind").map(|_| ()))
+        self.0.ask(|blocks| blocks.call_method0("rewind").map(|_| ()))
     }
 }
 
@@ -82,7 +61,7 @@ where
     AnySamples: InPrecision<T>,
 {
     fn settle(&mut self) -> Result<Settled, LkdlError> {
-        self.ask(|blocks| blocks.call_method0("settle")?.extract())
+        self.0.ask(|blocks| blocks.call_method0("settle")?.extract())
     }
 
     fn record(&self) -> DataRecord {
@@ -163,7 +142,8 @@ fn fit<T: Number>(
         DriftParams::default(),
         seed,
     )?;
-    let fit = recipe.params.start(pilot, watch)?;
+    let whole = recipe.params.gather(&pilot, source, watch)?;
+    let fit = recipe.params.start(pilot, whole, watch)?;
     let model = fit.run(source, &mut KeepNothing, watch)?;
     let pipeline: Pipeline<T> = model.map_classifier(Classifier::from);
     let card = Card { class_names, seed, data, settings: recipe.settings };
@@ -182,10 +162,10 @@ where
     AnySamples: InPrecision<T>,
     AnyModel: Wrap<T>,
 {
-    let mut source = PythonBlocks { blocks: Arc::new(blocks), watch, raised: None };
+    let mut source = PythonBlocks(Caller::new(blocks, watch));
     match fit::<T>(&mut source, wishes, n_pilot, seed, watch) {
         Ok(fitted) => Ok(AnyModel::wrap(fitted)),
-        Err(failure) => Err(source.raised.map_or(failure, Failure::Raised)),
+        Err(failure) => Err(source.0.raised().map_or(failure, Failure::Raised)),
     }
 }
 
@@ -253,10 +233,13 @@ pub fn survey_keys(
 type Counts = (usize, usize, Vec<usize>);
 
 /// A fit from blocks as it starts: preparation, map and the atoms to begin with, from a pilot (rows
-/// of X, class indices, numbers in the source) that was drawn elsewhere.
+/// of X, class indices, numbers in the source) that was drawn elsewhere. What depends on all samples
+/// is asked of `gather(request)`, once for each pass that is needed, on the thread of the call: it
+/// gives the sum, by `add_gathered`, of what `gather_block(request, …)` gives for every block. Without
+/// it the pilot stands for all.
 #[pyfunction]
 #[pyo3(signature = (X, labels, indices, counts, class_names, settings, kernel=None, seed=0,
-    threads=0, progress=None))]
+    threads=0, progress=None, gather=None))]
 #[allow(clippy::too_many_arguments)] // one for each argument of Python
 pub fn start_blocks<'py>(
     py: Python<'py>,
@@ -270,13 +253,14 @@ pub fn start_blocks<'py>(
     seed: u64,
     threads: usize,
     progress: Option<Bound<'py, PyAny>>,
+    gather: Option<Py<PyAny>>,
 ) -> PyResult<Model> {
     let wishes = wishes(settings, kernel)?;
     let (labels, indices) = (self::labels(labels)?, self::labels(indices)?);
     in_precision!(AnySamples::of(X, "X")?, X => {
         let pilot = pilot(&X, labels, indices, counts)?;
         let model = Call { py, threads, progress }.run(move |watch| {
-            start(pilot, &wishes, class_names, seed, watch)
+            start(pilot, &wishes, class_names, seed, gather, watch)
         })?;
         Ok(Model { model: AnyModel::wrap(model) })
     })
@@ -303,8 +287,12 @@ fn start<T: Number>(
     wishes: &Wishes,
     class_names: Vec<String>,
     seed: u64,
+    gather: Option<Py<PyAny>>,
     watch: &Watch,
-) -> Result<Fitted<T>, Failure> {
+) -> Result<Fitted<T>, Failure>
+where
+    AnySamples: InPrecision<T>,
+{
     watch.begin("choose", 0);
     let recipe = wishes.stream_recipe(
         pilot.samples.as_ref(),
@@ -313,7 +301,18 @@ fn start<T: Number>(
         seed,
     )?;
     let data = DataRecord { n_samples: pilot.tally.n_samples, ..DataRecord::default() };
-    let model = recipe.params.start(pilot, watch)?.finish()?;
+    let whole = match gather {
+        None => Whole::default(),
+        Some(gather) => {
+            let mut workers = Workers::new(gather, recipe.settings.clone(), seed, watch);
+            let gathered = recipe.params.gather_by(&pilot, &mut workers);
+            gathered.map_err(|error| match workers.raised() {
+                Some(raised) => Failure::Raised(raised),
+                None => error.into(),
+            })?
+        }
+    };
+    let model = recipe.params.start(pilot, whole, watch)?.finish()?;
     let pipeline: Pipeline<T> = model.map_classifier(Classifier::from);
     let card = Card { class_names, seed, data, settings: recipe.settings };
     Ok(Fitted::new(pipeline, card, recipe.verdict.as_ref()))

@@ -26,7 +26,7 @@ fn numbered(error: LkdlError, block: usize) -> LkdlError {
 }
 
 /// N, Σκ(x, x), Σκ(X_R, x) and CᵀC.
-type MapParts<'py> = (usize, f64, Bound<'py, PyAny>, Bound<'py, PyAny>);
+pub type MapParts<'py> = (usize, f64, Bound<'py, PyAny>, Bound<'py, PyAny>);
 
 /// What a Nyström map needs to know of the rows of X, block number `block` of the data.
 #[pyfunction]
@@ -45,8 +45,23 @@ pub fn map_sums<'py>(
             statistics.add_block(0, X.view()).map_err(|error| numbered(error, block))?;
             Ok(statistics.finish()?.1)
         })?;
-        let MapSums { n_samples, trace, kernel_sum, cross_gram } = sums;
-        Ok((n_samples, trace, vector(py, kernel_sum), rows(py, cross_gram.as_ref())))
+        Ok(map_parts(py, sums))
+    })
+}
+
+/// The sums as plain arrays.
+pub fn map_parts(py: Python<'_>, sums: MapSums) -> MapParts<'_> {
+    let MapSums { n_samples, trace, kernel_sum, cross_gram } = sums;
+    (n_samples, trace, vector(py, kernel_sum), rows(py, cross_gram.as_ref()))
+}
+
+/// The sums that these arrays are.
+pub fn read_map_parts(parts: &MapParts<'_>) -> Result<MapSums, Failure> {
+    Ok(MapSums {
+        n_samples: parts.0,
+        trace: parts.1,
+        kernel_sum: numbers(&parts.2, "kernel_sum")?,
+        cross_gram: matrix(&parts.3, "cross_gram")?,
     })
 }
 
@@ -67,12 +82,7 @@ pub fn map_by_sums(
     seed: u64,
     threads: usize,
 ) -> PyResult<(PyFeatureMap, f64)> {
-    let sums = MapSums {
-        n_samples: sums.0,
-        trace: sums.1,
-        kernel_sum: numbers(&sums.2, "kernel_sum")?,
-        cross_gram: matrix(&sums.3, "cross_gram")?,
-    };
+    let sums = read_map_parts(&sums)?;
     let params = NystroemParams {
         rank: self::rank(rank)?,
         variant: lkdl_recipe::variant(variant).map_err(Failure::argument)?,
@@ -201,7 +211,7 @@ fn read_parts<T: Number>(
 }
 
 /// The values of a float64 vector.
-fn numbers(array: &Bound<'_, PyAny>, name: &str) -> Result<Vec<f64>, Failure> {
+pub fn numbers(array: &Bound<'_, PyAny>, name: &str) -> Result<Vec<f64>, Failure> {
     let wrong = || Failure::argument(format!("{name} must be a vector of float64"));
     let array = array.cast::<PyArray1<f64>>().map_err(|_| wrong())?;
     Ok(array.try_readonly().map_err(|_| wrong())?.as_array().to_vec())

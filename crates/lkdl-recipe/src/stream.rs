@@ -42,7 +42,8 @@ impl Wishes {
         }
         let mut recipe = wishes.recipe(pilot, labels, seed)?;
         recipe.settings.extend(drift_settings(&drift));
-        Ok(StreamRecipe { verdict: recipe.verdict, ..StreamRecipe::of(recipe.settings, seed)? })
+        let of = StreamRecipe::of(recipe.settings, self.kernel.custom.clone(), seed)?;
+        Ok(StreamRecipe { verdict: recipe.verdict, ..of })
     }
 
     /// Refuses a map that cannot grow where it should.
@@ -75,11 +76,19 @@ impl Wishes {
 }
 
 impl<T: Element> StreamRecipe<T> {
-    /// The recipe of these settings, which leave nothing open.
-    pub fn of(settings: Settings, seed: u64) -> Result<Self, RecipeError> {
-        let is_wish = |option: &str| !["precision", "seed", GROW, DRIFT_LIMIT].contains(&option);
+    /// The recipe of these settings, which leave nothing open, and of the caller's own kernel if
+    /// there is one: settings have its name alone.
+    pub fn of(settings: Settings, custom: Option<Kernel>, seed: u64) -> Result<Self, RecipeError> {
+        let is_wish = |option: &str| match option {
+            "precision" | "seed" | GROW | DRIFT_LIMIT => false,
+            "kernel" => custom.is_none(),
+            _ => true,
+        };
         let all = settings.iter().map(|(option, value)| (option.as_str(), value.as_str()));
-        let wishes = Wishes::from_settings(all.filter(|(option, _)| is_wish(option)))?;
+        let mut wishes = Wishes::from_settings(all.filter(|(option, _)| is_wish(option)))?;
+        if custom.is_some() {
+            (wishes.kernel.kernel, wishes.kernel.custom) = (Some(KernelName::Custom), custom);
+        }
         let chosen = Chosen {
             method: wishes.method,
             map: wishes.map.unwrap_or(MapName::None),
@@ -176,7 +185,7 @@ mod tests {
             let recipe = wishes.stream_recipe(samples.as_ref(), &labels, drift, 5).unwrap();
             assert_eq!(recipe.params.map, in_memory.params.map);
             assert_eq!(recipe.params.prepare, in_memory.params.prepare);
-            let again = StreamRecipe::<f64>::of(recipe.settings.clone(), 5).unwrap();
+            let again = StreamRecipe::<f64>::of(recipe.settings.clone(), None, 5).unwrap();
             assert_eq!(format!("{:?}", again.params), format!("{:?}", recipe.params));
             let atoms: usize = recipe.settings["atoms"].parse().unwrap();
             assert!(format!("{:?}", recipe.params).contains(&format!("n_atoms: {atoms},")));
@@ -191,15 +200,45 @@ mod tests {
         let recipe = wishes.stream_recipe(samples.as_ref(), &labels, drift, 5).unwrap();
         assert!(matches!(recipe.params.map, MapParams::Nystroem(_)));
         assert_eq!(recipe.params.drift, drift);
-        let again = StreamRecipe::<f64>::of(recipe.settings.clone(), 5).unwrap();
+        let again = StreamRecipe::<f64>::of(recipe.settings.clone(), None, 5).unwrap();
         assert_eq!(again.params.drift, drift);
         let linear = Wishes { map: Some(MapName::None), ..wishes };
         let text = linear.check_growing(&drift).unwrap_err().to_string();
         assert_eq!(text, "grow does not go with map none; it is for map nystroem");
         assert!(linear.check_growing(&DriftParams::default()).is_ok());
         let damaged = [("grow".to_string(), "many".to_string())].into();
-        let text = StreamRecipe::<f64>::of(damaged, 5).map(|_| ()).unwrap_err().to_string();
+        let text = StreamRecipe::<f64>::of(damaged, None, 5).map(|_| ()).unwrap_err().to_string();
         assert_eq!(text, "grow is \"many\", but must be a count");
+    }
+
+    #[test]
+    fn a_kernel_of_the_caller_is_kept() {
+        #[derive(Debug)]
+        struct Own;
+        impl lkdl::kernel::CustomKernel for Own {
+            fn name(&self) -> &str {
+                "own"
+            }
+
+            fn block(
+                &self,
+                x: MatRef<'_, f64>,
+                y: MatRef<'_, f64>,
+                mut out: faer::MatMut<'_, f64>,
+            ) -> Result<(), LkdlError> {
+                out.copy_from(x.transpose() * y);
+                Ok(())
+            }
+        }
+        let (samples, labels) = rings();
+        let mut wishes = Wishes { method: Method::Mod, ..Wishes::default() };
+        let own = Kernel::Custom(std::sync::Arc::new(Own));
+        wishes.kernel.kernel = Some(KernelName::Custom);
+        wishes.kernel.custom = Some(own.clone());
+        let drift = DriftParams::default();
+        let recipe = wishes.stream_recipe(samples.as_ref(), &labels, drift, 5).unwrap();
+        let MapParams::Nystroem(map) = recipe.params.map else { panic!("no landmarks") };
+        assert_eq!(map.kernel, own);
     }
 
     #[test]

@@ -49,6 +49,17 @@ pub trait Add {
     fn add(&mut self, later: Self);
 }
 
+/// A block that has nothing to add is `None`, and still has its place in the tree.
+impl<S: Add> Add for Option<S> {
+    fn add(&mut self, later: Self) {
+        match (self, later) {
+            (Some(sum), Some(later)) => sum.add(later),
+            (sum @ None, later) => *sum = later,
+            (Some(_), None) => {}
+        }
+    }
+}
+
 /// Sums over numbered blocks, the same bits whatever the order or the shards they came in.
 #[derive(Debug, Clone)]
 pub struct BlockSums<S> {
@@ -188,6 +199,16 @@ mod tests {
         assert_eq!(BlockSums::<f64>::default().finish(), Ok(None));
         let sequential: f64 = (0..64).map(value).sum();
         assert_ne!(naive(0, 64), sequential, "else the order would not show");
+    }
+
+    #[test]
+    fn blocks_without_a_sum_have_their_place_in_the_tree() {
+        let mut sums = BlockSums::<Option<f64>>::default();
+        for block in 0..8 {
+            sums.add_block(block, (block % 3 != 0).then(|| value(block))).unwrap();
+        }
+        let by_hand = (value(1) + value(2)) + ((value(4) + value(5)) + value(7));
+        assert_eq!(sums.finish().unwrap(), Some(Some(by_hand)));
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub(crate) fn distinct<T: Real>(X: Columns<'_, T>) -> Vec<usize> {
 }
 
 /// Equal columns have equal hashes; 0 and −0 are equal.
-fn hash<T: Real>(x: &[T]) -> u64 {
+pub(crate) fn hash<T: Real>(x: &[T]) -> u64 {
     x.iter().fold(0, |h: u64, v| {
         let bits = (v.wide() + 0.0).to_bits();
         (h.rotate_left(23) ^ bits).wrapping_mul(MULTIPLIER)

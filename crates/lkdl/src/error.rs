@@ -221,9 +221,12 @@ impl LkdlError {
         Self::Parameter { name, value: value.to_string(), requirement: requirement.into() }
     }
 
-    /// This error, of block number `block`.
+    /// This error, of block number `block`, unless it names one.
     pub(crate) fn in_block(self, block: usize) -> Self {
-        Self::InBlock { block, source: Box::new(self) }
+        match self {
+            Self::InBlock { .. } => self,
+            error => Self::InBlock { block, source: Box::new(error) },
+        }
     }
 }
 

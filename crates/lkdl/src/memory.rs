@@ -9,7 +9,8 @@ use crate::error::LkdlError;
 /// The need of one stage: everything alive at its peak.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StageMemory {
-    /// `prepare`, `landmarks`, `factor`, `map` or `learn`.
+    /// `prepare`, `landmarks`, `factor`, `map` or `learn`; of a fit from blocks also `survey`,
+    /// `moments`, `draw`, `sums` and `grow`.
     pub stage: &'static str,
     /// Bytes beside the caller's samples.
     pub bytes: u64,

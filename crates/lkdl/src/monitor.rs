@@ -5,7 +5,8 @@ use crate::error::LkdlError;
 
 /// Told of a fit's progress, from any thread; asked whether to go on.
 pub trait Monitor: Sync {
-    /// A stage begins (`prepare`, `landmarks`, `map` or `learn`); it will make so many steps, or
+    /// A stage begins (`prepare`, `landmarks`, `map` or `learn`, and of a fit from blocks `survey`,
+    /// `moments`, `draw` and `sums` before them); it will make so many steps, or
     /// fewer if it converges early. 0: it cannot say.
     fn begin(&self, stage: &'static str, steps: usize) {
         let _ = (stage, steps);

@@ -21,12 +21,12 @@ const IMPORTS: [(&str, &[&str]); 23] = [
     ("distinct", &["matrix", "real", "testing"]),
     // k-means, which landmarks and starting atoms share
     ("lloyd", &["error", "linalg", "matrix", "real", "testing", "vector"]),
-    ("prepare", &["error", "matrix", "real", "testing", "vector"]),
+    ("prepare", &["blocks", "error", "matrix", "real", "testing", "vector"]),
     ("kernel", &["error", "linalg", "matrix", "random", "real", "testing", "vector"]),
     (
         "sampling",
         &[
-            "distinct", "error", "kernel", "linalg", "lloyd", "matrix", "random", "real",
+            "blocks", "distinct", "error", "kernel", "linalg", "lloyd", "matrix", "random", "real",
             "testing", "vector",
         ],
     ),
@@ -102,6 +102,7 @@ const IMPORTS: [(&str, &[&str]); 23] = [
             "prepare",
             "random",
             "real",
+            "sampling",
             "state",
             "testing",
         ],

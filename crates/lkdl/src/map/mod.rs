@@ -28,7 +28,7 @@ pub use certificate::{best_rank_errors, relative_error};
 pub use drift::DriftMonitor;
 pub(crate) use drift::USUAL_LIMIT;
 pub use nystroem::{NystroemMap, NystroemParams, Rank, Variant};
-pub(crate) use projection::tile_width;
+pub(crate) use projection::{cross_bytes, tile_width};
 pub use spectrum::Indefinite;
 pub use statistics::{MapStatistics, MapSums};
 

@@ -131,11 +131,19 @@ pub struct NystroemMap<T: Real> {
 impl NystroemParams {
     /// Chooses landmarks and makes the map.
     pub fn fit<T: Real>(&self, samples: MatRef<'_, T>) -> Result<NystroemMap<T>, LkdlError> {
+        self.fit_landmarks(samples, &self.choose(samples)?)
+    }
+
+    /// The landmarks of [`NystroemParams::fit`].
+    pub(crate) fn choose<T: Real>(
+        &self,
+        samples: MatRef<'_, T>,
+    ) -> Result<Landmarks<T>, LkdlError> {
         check_samples(samples, "samples")?;
         self.kernel.check()?;
         self.kernel.check_domain(samples, 0)?;
         self.check_memory::<T>(samples.nrows(), samples.ncols())?;
-        self.fit_landmarks(samples, &self.landmarks().select(&self.kernel, samples)?)
+        self.landmarks().select(&self.kernel, samples)
     }
 
     /// How landmarks are chosen.
@@ -176,11 +184,20 @@ impl NystroemParams {
     ) -> Result<NystroemMap<T>, LkdlError> {
         check_samples(samples, "samples")?;
         check_size("landmarks' n_features", landmarks.points.nrows(), samples.nrows())?;
-        let panel = landmarks.panel(&self.kernel, samples)?;
+        let mut map = self.fit_panel(samples, landmarks.panel(&self.kernel, samples)?)?;
+        map.warnings.splice(0..0, landmarks.warnings.iter().cloned());
+        Ok(map)
+    }
+
+    /// [`NystroemParams::fit_landmarks`] of points that need not be among the samples.
+    pub(crate) fn fit_panel<T: Real>(
+        &self,
+        samples: MatRef<'_, T>,
+        panel: Panel<T>,
+    ) -> Result<NystroemMap<T>, LkdlError> {
         let X = Contiguous::new(samples);
         let X = X.columns();
         let mut map = self.factor(panel, &Samples { kernel: &self.kernel, X })?;
-        map.warnings.splice(0..0, landmarks.warnings.iter().cloned());
         if self.centered {
             let F = map.transform(samples)?;
             map.mean = mean_virtual_sample(columns_of(&F)).into_iter().map(T::of).collect();

@@ -32,8 +32,7 @@ pub(crate) fn nystroem_stages<T: Real>(
     let select = landmarks.selection_bytes::<T>(n_features, n_samples, c);
     let points = 2 * matrix_bytes::<T>(n_features, c);
     let square = matrix_bytes::<f64>(c, c);
-    let whole = params.variant == Variant::Optimal || matches!(params.rank, Rank::Trace(_));
-    let solve = match (params.variant, whole) {
+    let solve = match (params.variant, params.has_optimal_factor()) {
         // a W that is singular or indefinite is solved by its eigenpairs
         (Variant::Cholesky, _) => eigen_bytes(c, c),
         // V, S, SP0 and M of the second solve

@@ -4,7 +4,7 @@
 use crate::error::LkdlError;
 use crate::kernel::Panel;
 use crate::linalg::{convert, product_into};
-use crate::matrix::{Columns, map_blocks_with, subcols};
+use crate::matrix::{Columns, map_blocks_with, matrix_bytes, subcols};
 use crate::real::Real;
 use crate::vector;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
@@ -156,6 +156,13 @@ pub(super) fn cross_sums<T: Real>(
     }
     crate::linalg::mirror_lower(&mut S);
     Ok((S, sum))
+}
+
+/// Bytes of [`cross_sums`] beside the sums themselves: a step of C, and every thread's panel of S.
+pub(crate) fn cross_bytes<T: Real>(n_landmarks: usize, threads: usize) -> u64 {
+    let of_thread =
+        matrix_bytes::<T>(n_landmarks, GRAM_PANEL) + matrix_bytes::<f64>(n_landmarks, GRAM_PANEL);
+    matrix_bytes::<T>(n_landmarks, GRAM_STEP) + of_thread.saturating_mul(threads as u64)
 }
 
 /// The mean column of F, in `f64`, blocks summed in order.

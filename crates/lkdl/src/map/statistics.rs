@@ -9,7 +9,7 @@
 //! is needed: P of every variant, the mean virtual sample of a centred map, the rank by trace and
 //! the certificate tr(K − K̂)/tr K, exactly as from the samples themselves.
 
-use super::nystroem::{DataSums, NystroemMap, NystroemParams};
+use super::nystroem::{DataSums, NystroemMap, NystroemParams, Rank, Variant};
 use super::projection::cross_sums;
 use crate::blocks::{Add, BlockSums};
 use crate::error::LkdlError;
@@ -84,21 +84,8 @@ impl<T: Real> MapStatistics<T> {
 
     /// The samples of block number `block`.
     pub fn add_block(&mut self, block: usize, samples: MatRef<'_, T>) -> Result<(), LkdlError> {
-        let sums = self.sums_of(samples).map_err(|error| error.in_block(block))?;
+        let sums = MapSums::of(&self.panel, samples).map_err(|error| error.in_block(block))?;
         self.sums.add_block(block, sums)
-    }
-
-    fn sums_of(&self, samples: MatRef<'_, T>) -> Result<MapSums, LkdlError> {
-        check_samples(samples, "samples")?;
-        check_size("samples' n_features", samples.nrows(), self.panel.n_rows())?;
-        let X = Contiguous::new(samples);
-        let (cross_gram, kernel_sum) = cross_sums(&self.panel, X.columns())?;
-        let trace = self.panel.kernel().diag(X.columns())?.iter().sum();
-        let diagonal = (0..self.panel.len()).map(|j| cross_gram[(j, j)]);
-        match diagonal.chain([trace]).find(|v| !v.is_finite()) {
-            Some(value) => Err(self.panel.overflow(value)),
-            None => Ok(MapSums { n_samples: samples.ncols(), trace, kernel_sum, cross_gram }),
-        }
     }
 
     /// The blocks of another shard, which must have the same landmarks.
@@ -125,6 +112,17 @@ impl<T: Real> MapStatistics<T> {
 }
 
 impl NystroemParams {
+    /// Whether the map depends on all samples beside the landmarks: the optimal variant, a rank by
+    /// trace, a centred map.
+    pub fn needs_sums(&self) -> bool {
+        self.has_optimal_factor() || self.centered
+    }
+
+    /// Whether P is made from all samples.
+    pub(super) fn has_optimal_factor(&self) -> bool {
+        self.variant == Variant::Optimal || matches!(self.rank, Rank::Trace(_))
+    }
+
     /// [`NystroemParams::fit_landmarks`] from sums over the samples instead of the samples.
     pub fn fit_sums<T: Real>(
         &self,
@@ -151,6 +149,20 @@ impl<T: Real> DataSums<T> for MapSums {
 }
 
 impl MapSums {
+    /// The sums over these samples, for the landmarks of `panel`.
+    pub fn of<T: Real>(panel: &Panel<T>, samples: MatRef<'_, T>) -> Result<Self, LkdlError> {
+        check_samples(samples, "samples")?;
+        check_size("samples' n_features", samples.nrows(), panel.n_rows())?;
+        let X = Contiguous::new(samples);
+        let (cross_gram, kernel_sum) = cross_sums(panel, X.columns())?;
+        let trace = panel.kernel().diag(X.columns())?.iter().sum();
+        let diagonal = (0..panel.len()).map(|j| cross_gram[(j, j)]);
+        match diagonal.chain([trace]).find(|v| !v.is_finite()) {
+            Some(value) => Err(panel.overflow(value)),
+            None => Ok(Self { n_samples: samples.ncols(), trace, kernel_sum, cross_gram }),
+        }
+    }
+
     fn check(&self, n_landmarks: usize) -> Result<(), LkdlError> {
         check_size("kernel sum", self.kernel_sum.len(), n_landmarks)?;
         check_size("cross-Gram matrix's rows", self.cross_gram.nrows(), n_landmarks)?;

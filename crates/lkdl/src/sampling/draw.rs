@@ -4,6 +4,8 @@
 //! law of drawing one after the other; O(N). With replacement as the published program does it,
 //! for comparisons only: the inverse of a cumulative sum, exact or on a grid.
 
+use crate::random::{Stage, stream};
+use chacha20::ChaCha8Rng;
 use rand::{Rng, RngExt};
 
 /// Points of the published program's inverse-distribution grid.
@@ -14,9 +16,9 @@ pub(super) fn without_replacement(rng: &mut impl Rng, weights: &[f64], count: us
     let mut keys: Vec<(f64, usize)> = Vec::with_capacity(weights.len());
     for (i, &w) in weights.iter().enumerate() {
         // One draw per sample, used or not: the others' keys do not depend on this weight.
-        let exponential = -(-rng.random::<f64>()).ln_1p();
+        let drawn = exponential(rng);
         if w > 0.0 {
-            keys.push((exponential / w, i));
+            keys.push((drawn / w, i));
         }
     }
     let order = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
@@ -27,6 +29,21 @@ pub(super) fn without_replacement(rng: &mut impl Rng, weights: &[f64], count: us
     keys.sort_unstable_by(order);
     keys.into_iter().map(|(_, i)| i).collect()
 }
+
+/// E ~ Exp(1).
+pub(super) fn exponential(rng: &mut impl Rng) -> f64 {
+    -(-rng.random::<f64>()).ln_1p()
+}
+
+/// The draws of landmarks from sample number `first` on: every sample has one of its own.
+pub(super) fn landmark_stream(seed: u64, first: usize) -> ChaCha8Rng {
+    let mut rng = stream(seed, Stage::Landmarks, 0, 0);
+    rng.set_word_pos(WORDS_PER_DRAW * first as u128);
+    rng
+}
+
+/// 32-bit words of a number between 0 and 1.
+const WORDS_PER_DRAW: u128 = 2;
 
 /// Cumulative sums of weights, for many draws with replacement.
 pub(super) struct Cumulative {
@@ -89,11 +106,10 @@ pub(super) fn on_grid(rng: &mut impl Rng, weights: &[f64], count: usize) -> Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::{Stage, stream};
 
     const DRAWS: usize = 20_000;
 
-    fn frequencies(n: usize, mut draw: impl FnMut(&mut chacha20::ChaCha8Rng) -> usize) -> Vec<f64> {
+    fn frequencies(n: usize, mut draw: impl FnMut(&mut ChaCha8Rng) -> usize) -> Vec<f64> {
         let mut rng = stream(5, Stage::Landmarks, 0, 0);
         let mut counts = vec![0.0; n];
         for _ in 0..DRAWS {
@@ -126,6 +142,18 @@ mod tests {
         assert!(Cumulative::new(&[0.0, 0.0]).is_none());
         let both_ends_zero = Cumulative::new(&[0.0, 2.0, 0.0]).unwrap();
         assert!((0..100).all(|_| both_ends_zero.draw(&mut rng) == 1));
+    }
+
+    #[test]
+    fn a_sample_has_its_own_draw_wherever_one_begins() {
+        let all: Vec<f64> = {
+            let mut rng = stream(7, Stage::Landmarks, 0, 0);
+            (0..100).map(|_| exponential(&mut rng)).collect()
+        };
+        for first in [0, 1, 7, 8, 63] {
+            let mut rng = landmark_stream(7, first);
+            assert!(all[first..].iter().all(|drawn| *drawn == exponential(&mut rng)), "{first}");
+        }
     }
 
     #[test]

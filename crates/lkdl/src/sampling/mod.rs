@@ -16,7 +16,8 @@
 //! distinct ones can be had, fewer come back with [`Warning::FewerLandmarks`]. c = N takes every
 //! distinct sample; c > N is an error. Weights that are all zero (a kernel without mass) fall back
 //! to uniform. Where N·c values exceed the memory budget, pivots are chosen on a uniform pilot
-//! sample ([`Warning::PilotSample`]).
+//! sample ([`Warning::PilotSample`]). The diagonal sampler can also draw from samples that come in
+//! blocks ([`DiagonalDraw`]).
 
 mod column_norm;
 mod coreset;
@@ -27,11 +28,13 @@ mod kmeans;
 mod kmeans_plus_plus;
 mod leverage;
 mod names;
+mod reservoir;
 pub(crate) mod rpcholesky;
 #[cfg(test)]
 mod tests;
 
 pub use count::LandmarkCount;
+pub use reservoir::{Candidate, DiagonalDraw, Reservoir};
 
 use crate::distinct::distinct;
 use crate::error::{LkdlError, Warning};
@@ -234,14 +237,26 @@ impl LandmarkParams {
             }
             (_, LandmarkCount::Auto { trace_error, .. }) => trace_error,
         };
-        let stop = |curve: &[f64], trace: f64| count::enough(curve, trace, trace_error);
-        let mut pivots = self.pivots(kernel, X, PivotRule::Random, limit, stop)?;
-        pivots.warnings.retain(|w| !matches!(w, Warning::FewerLandmarks { .. }));
+        let pivots = self.enough_pivots(kernel, X, limit, trace_error)?;
         match &self.sampler {
             Sampler::RpCholesky => Ok(pivots),
             Sampler::Hybrid { lloyd_steps } => self.refine(kernel, X, pivots, *lloyd_steps),
             _ => self.select_count(kernel, X, pivots.points.ncols()),
         }
+    }
+
+    /// c by the trace certificate: as many pivots as it needs.
+    fn enough_pivots<T: Real>(
+        &self,
+        kernel: &Kernel,
+        X: Columns<'_, T>,
+        limit: usize,
+        trace_error: f64,
+    ) -> Result<Landmarks<T>, LkdlError> {
+        let stop = |curve: &[f64], trace: f64| count::enough(curve, trace, trace_error);
+        let mut pivots = self.pivots(kernel, X, PivotRule::Random, limit, stop)?;
+        pivots.warnings.retain(|w| !matches!(w, Warning::FewerLandmarks { .. }));
+        Ok(pivots)
     }
 
     /// c for N samples, at most.

@@ -6,12 +6,11 @@ use super::plan::Sizes;
 use super::saved_map::{restore_map, save_map};
 use super::survey::Pilot;
 use super::tally::Tally;
-use super::{Keeper, StreamParams};
+use super::{Keeper, StreamParams, Whole};
 use crate::blocks::{Block, Source};
 use crate::classify::{ClassDictionaries, in_class};
 use crate::dictionary::{Fed, StreamLearner};
 use crate::error::{LkdlError, Warning};
-use crate::map::nystroem::NystroemMap;
 use crate::matrix::{columns_of, gather};
 use crate::monitor::Monitor;
 use crate::pipeline::{FeatureMap, Lkdl, MapParams};
@@ -44,32 +43,25 @@ pub struct StreamFit<T: Real> {
 }
 
 impl<T: Real> StreamParams<T> {
-    /// Fits preparation and map on the pilot, and starts a dictionary for every class.
-    pub fn start(&self, pilot: Pilot<T>, monitor: &dyn Monitor) -> Result<StreamFit<T>, LkdlError> {
-        self.map.check_preparation(&self.prepare)?;
-        self.drift.check(&self.map)?;
-        if self.method.sparsity == 0 {
-            return Err(LkdlError::parameter("sparsity", 0, "at least 1"));
-        }
-        pilot.tally.check_whole()?;
-        let sizes = Sizes::from(&pilot);
-        let map_params = self.stream_map(&sizes)?;
-        if let Some(budget) = self.memory {
-            let threads = rayon::current_num_threads();
-            self.plan_streaming(&map_params, &sizes, threads)?.check(budget)?;
-        }
+    /// Fits preparation and map on the pilot and what was gathered from all samples, and starts a
+    /// dictionary for every class.
+    pub fn start(
+        &self,
+        pilot: Pilot<T>,
+        whole: Whole<T>,
+        monitor: &dyn Monitor,
+    ) -> Result<StreamFit<T>, LkdlError> {
+        let map_params = self.checked_map(&pilot)?;
         let mut warnings: Vec<Warning> = pilot.warning().into_iter().collect();
         monitor.begin("prepare", 0);
         let Pilot { samples, labels, indices, tally } = pilot;
-        let preparation = self.prepare.fit(samples.as_ref())?;
+        let preparation = whole.preparation(&self.prepare, samples.as_ref())?;
         let prepared = preparation.apply_in_place(samples)?.samples;
         monitor.check()?;
         monitor.begin("landmarks", 0);
-        let mut map = map_params.fit(prepared.as_ref())?;
-        if let FeatureMap::Nystroem(map) = &mut map {
-            warnings.extend(map.warnings().iter().cloned());
-            **map = of_source(map, &indices)?;
-        }
+        let (map, of_map) = whole.map(&map_params, prepared.as_ref(), &indices)?;
+        warnings.extend(of_map);
+        drop(whole);
         monitor.check()?;
         monitor.begin("map", 0);
         let (F, watch) = self.map_pilot(&map, prepared)?;
@@ -87,6 +79,24 @@ impl<T: Real> StreamParams<T> {
             n_zero: 0,
             warnings,
         })
+    }
+
+    /// The map's parameters within the budget, if all parameters are as they should be and the fit
+    /// will not need more than it may use.
+    pub(super) fn checked_map(&self, pilot: &Pilot<T>) -> Result<MapParams, LkdlError> {
+        self.map.check_preparation(&self.prepare)?;
+        self.drift.check(&self.map)?;
+        if self.method.sparsity == 0 {
+            return Err(LkdlError::parameter("sparsity", 0, "at least 1"));
+        }
+        pilot.tally.check_whole()?;
+        let sizes = Sizes::from(pilot);
+        let map = self.stream_map(&sizes)?;
+        if let Some(budget) = self.memory {
+            let threads = rayon::current_num_threads();
+            self.plan_streaming(&map, &sizes, threads)?.check(budget)?;
+        }
+        Ok(map)
     }
 
     /// Virtual samples of the pilot, and how much of it they miss.
@@ -150,15 +160,6 @@ impl<T: Real> StreamParams<T> {
             warnings: from.warnings(FIT)?,
         })
     }
-}
-
-/// Landmarks by their numbers in the source, not in the pilot.
-fn of_source<T: Real>(map: &NystroemMap<T>, pilot: &[usize]) -> Result<NystroemMap<T>, LkdlError> {
-    let panel = map.panel();
-    let indices = panel.indices().map(|chosen| chosen.iter().map(|&i| pilot[i]).collect());
-    let panel =
-        crate::kernel::Panel::from_parts(panel.kernel(), panel.points(), indices, panel.n_rows())?;
-    NystroemMap::from_parts(panel, map.projection(), map.mean(), map.eigenvalues())
 }
 
 const FIT: &str = "fit";
@@ -226,15 +227,8 @@ impl<T: Real> StreamFit<T> {
     /// The next block of a pass.
     pub fn add_block(&mut self, block: Block<T>) -> Result<(), LkdlError> {
         let number = self.seen.n_blocks;
-        self.seen.add(&block)?;
-        self.seen.check_within(&self.first)?;
-        if block.samples.ncols() > 0 {
-            check_features(&block, &self.first)?;
-        }
-        self.learn(number, block).map_err(|error| match error {
-            LkdlError::InBlock { .. } => error,
-            error => error.in_block(number),
-        })
+        self.seen.add_again(&block, &self.first)?;
+        self.learn(number, block).map_err(|error| error.in_block(number))
     }
 
     fn learn(&mut self, number: usize, block: Block<T>) -> Result<(), LkdlError> {
@@ -348,13 +342,4 @@ impl<T: Real> StreamFit<T> {
     pub fn progress(&self) -> (usize, usize) {
         (self.n_passes, self.seen.n_blocks)
     }
-}
-
-/// A pass whose first block has other columns than those of the first pass.
-fn check_features<T: Real>(block: &Block<T>, first: &Tally) -> Result<(), LkdlError> {
-    let (p, before) = (block.samples.nrows(), first.n_features);
-    if p == before {
-        return Ok(());
-    }
-    Err(LkdlError::SourceChanged { change: format!("it has {p} features, not {before}") })
 }

@@ -3,9 +3,14 @@
 //!
 //! 1. **Survey** ([`SurveyParams`]): one pass counts samples and classes, and draws a pilot. The
 //!    caller may look at it before choosing parameters.
-//! 2. **Start** ([`StreamParams::start`]): preparation, landmarks and map are fitted on the pilot;
-//!    starting atoms are drawn from it.
-//! 3. **Passes** ([`StreamFit::run`]): every block is prepared, mapped and fed to the dictionaries of
+//! 2. **Gather** ([`StreamParams::gather`]): what depends on all samples comes from all of them, by
+//!    one more pass for each thing that the parameters ask for. A `standardize` step needs their
+//!    moments; the diagonal sampler draws landmarks from them; the optimal variant, a rank by trace
+//!    and a centred map need their sums. Other parameters need no pass, and a pilot that holds all
+//!    samples needs none either.
+//! 3. **Start** ([`StreamParams::start`]): preparation, landmarks and map are made of what was
+//!    gathered, and all else of the pilot; starting atoms are drawn from it.
+//! 4. **Passes** ([`StreamFit::run`]): every block is prepared, mapped and fed to the dictionaries of
 //!    its classes ([`StreamLearner`]), then forgotten.
 //!
 //! While blocks are mapped, a monitor watches how much of them the landmarks miss, against what they
@@ -18,8 +23,9 @@
 //!
 //! Between any two blocks the fit can lend all that it remembers to a [`Keeper`]
 //! ([`Saving`]). A fit that goes on from there ([`StreamParams::resume`]) ends
-//! in the same bits as one that was never interrupted. Every pass must see what the first one saw:
-//! a source that shrinks, grows or changes is [`LkdlError::SourceChanged`].
+//! in the same bits as one that was never interrupted, and gathers nothing again. One that is
+//! interrupted before its first pass that learns starts anew. Every pass must see what the first one
+//! saw: a source that shrinks, grows or changes is [`LkdlError::SourceChanged`].
 //!
 //! ```
 //! use lkdl::blocks::{Block, Source};
@@ -70,7 +76,9 @@
 //! let mut source = Rings(0);
 //! let pilot = SurveyParams { n_pilot: 200, ..Default::default() }.survey(&mut source, &Silent)?;
 //! assert_eq!(pilot.tally.class_counts, [500, 500]);
-//! let model = params.start(pilot, &Silent)?.run(&mut source, &mut KeepNothing, &Silent)?;
+//! let whole = params.gather(&pilot, &mut source, &Silent)?;
+//! let fit = params.start(pilot, whole, &Silent)?;
+//! let model = fit.run(&mut source, &mut KeepNothing, &Silent)?;
 //! source.rewind()?;
 //! let block = source.next_block()?.unwrap();
 //! assert!(model.predict(block.samples.as_ref())?.accuracy(&block.labels)? > 0.95);
@@ -82,6 +90,7 @@
 
 mod drift;
 mod fit;
+mod gather;
 mod keys;
 mod plan;
 mod saved_map;
@@ -89,12 +98,15 @@ mod survey;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod whole;
 
 pub use drift::{Drift, DriftParams};
 pub use fit::StreamFit;
+pub use gather::Gather;
 pub use keys::survey_keys;
 pub use survey::{Pilot, SurveyParams};
 pub use tally::Tally;
+pub use whole::Whole;
 
 use crate::classify::ClassDictionariesParams;
 use crate::dictionary::StreamLearner;

@@ -7,8 +7,8 @@ use crate::error::LkdlError;
 use crate::map::fastfood::FastfoodParams;
 use crate::map::fourier::FourierParams;
 use crate::map::plan::{cut_landmarks, nystroem_stages};
-use crate::map::tile_width;
-use crate::matrix::matrix_bytes;
+use crate::map::{NystroemParams, cross_bytes, tile_width};
+use crate::matrix::{BLOCK, matrix_bytes};
 use crate::memory::{MemoryPlan, StageMemory};
 use crate::pipeline::MapParams;
 use crate::real::Real;
@@ -44,7 +44,7 @@ impl<T: Real> StreamParams<T> {
         let left = budget.saturating_sub(2 * pilot);
         let mut within = params.clone();
         within.memory = Some(params.memory.unwrap_or(left).min(left));
-        let fits = |params: &crate::map::NystroemParams| {
+        let fits = |params: &NystroemParams| {
             let map = MapParams::Nystroem(params.clone());
             // for one thread, so that the model does not depend on how many there are
             Ok(self.plan_streaming(&map, sizes, 1)?.check(budget).is_ok())
@@ -61,19 +61,24 @@ impl<T: Real> StreamParams<T> {
         let Tally { n_blocks, n_features: p, largest_block, ref class_counts, .. } = *sizes.tally;
         let pilot = matrix_bytes::<T>(p, sizes.n_pilot);
         let block = matrix_bytes::<T>(p, largest_block);
-        let mut stages = vec![
-            StageMemory { stage: "survey", bytes: 2 * (pilot + block) },
-            StageMemory { stage: "prepare", bytes: 2 * pilot },
-        ];
+        let gathers = sizes.n_pilot < sizes.tally.n_samples;
+        let mut stages = vec![StageMemory { stage: "survey", bytes: 2 * (pilot + block) }];
+        if gathers && self.prepare.n_learned() > 0 {
+            stages.push(StageMemory { stage: "moments", bytes: self.moments_bytes(sizes) });
+        }
+        stages.push(StageMemory { stage: "prepare", bytes: 2 * pilot });
         let (k, held) = match map {
             MapParams::None => (p, 0),
             MapParams::Nystroem(params) => {
-                let (more, k) = nystroem_stages::<T>(params, p, sizes.n_pilot, pilot, threads)?;
+                let (mut more, k) = nystroem_stages::<T>(params, p, sizes.n_pilot, pilot, threads)?;
                 // the map itself and its tiles, which stay while blocks come and go
                 let virtual_samples = matrix_bytes::<T>(k, sizes.n_pilot);
                 let held = more.last().map_or(0, |stage| stage.bytes) - pilot - virtual_samples;
-                stages.extend(more);
                 let c = params.landmarks().limit(sizes.n_pilot)?;
+                if gathers {
+                    self.gather_for_map(params, sizes, c, threads, &mut more);
+                }
+                stages.extend(more);
                 (k, held + self.growth_bytes(p, c, k, largest_block, threads))
             }
             MapParams::Fourier(FourierParams { rank, .. })
@@ -98,6 +103,57 @@ impl<T: Real> StreamParams<T> {
         Ok(MemoryPlan { stages })
     }
 
+    /// Bytes of the pass for `standardize`: the pilot, a block as it came and prepared, and sums of p
+    /// features in threes.
+    fn moments_bytes(&self, sizes: &Sizes<'_>) -> u64 {
+        let Tally { n_features: p, largest_block, n_blocks, .. } = *sizes.tally;
+        let samples = matrix_bytes::<T>(p, sizes.n_pilot) + 2 * matrix_bytes::<T>(p, largest_block);
+        let of_block = matrix_bytes::<f64>(p, largest_block.div_ceil(BLOCK));
+        samples + of_block + matrix_bytes::<f64>(3 * p, nodes(n_blocks))
+    }
+
+    /// Adds the passes that the map needs to its own stages, and to these what is held meanwhile.
+    fn gather_for_map(
+        &self,
+        params: &NystroemParams,
+        sizes: &Sizes<'_>,
+        c: usize,
+        threads: usize,
+        stages: &mut Vec<StageMemory>,
+    ) {
+        let Tally { n_features: p, largest_block, n_blocks, .. } = *sizes.tally;
+        let (pilot, points) = (matrix_bytes::<T>(p, sizes.n_pilot), matrix_bytes::<T>(p, c));
+        let blocks = 2 * matrix_bytes::<T>(p, largest_block);
+        let mut passes = Vec::new();
+        if params.landmarks().draws_by_blocks() {
+            // the pilot twice; candidates, those of a block with their keys, and landmarks
+            let of_block = matrix_bytes::<T>(p, c.min(largest_block))
+                + matrix_bytes::<[f64; 3]>(1, largest_block);
+            let bytes = 2 * pilot + blocks + 2 * points + of_block;
+            passes.push(StageMemory { stage: "draw", bytes });
+        }
+        if params.needs_sums() {
+            let sums = matrix_bytes::<f64>(c, c + 1);
+            // sums over the blocks so far, and the next one's while it is made
+            let sums = sums.saturating_mul(nodes(n_blocks) as u64) + cross_bytes::<T>(c, threads);
+            let bytes = pilot + blocks + 3 * points + sums;
+            passes.push(StageMemory { stage: "sums", bytes });
+        }
+        if passes.is_empty() {
+            return;
+        }
+        for StageMemory { stage, bytes } in stages.iter_mut() {
+            *bytes += match *stage {
+                // as it came, and prepared
+                "landmarks" => pilot,
+                // what was gathered
+                "factor" => points + matrix_bytes::<f64>(c, c + 1),
+                _ => 0,
+            };
+        }
+        stages.splice(1..1, passes);
+    }
+
     /// What a map of c landmarks and rank k comes to when it has grown as far as it may: more
     /// landmarks, a larger P, wider tiles.
     fn growth_bytes(&self, p: usize, c: usize, k: usize, block: usize, threads: usize) -> u64 {
@@ -108,4 +164,10 @@ impl<T: Real> StreamParams<T> {
         2 * matrix_bytes::<T>(p, more) + projection(c + more, k + more) - projection(c, k)
             + n_tiles * matrix_bytes::<T>(more, width)
     }
+}
+
+/// Sums that are held at once while those of so many blocks are added up in a tree: one for every bit
+/// of their number, and the next block's.
+fn nodes(n_blocks: usize) -> usize {
+    (usize::BITS - n_blocks.leading_zeros() + 1) as usize
 }

@@ -59,10 +59,15 @@ impl<T: Real> Pilot<T> {
         self.tally.check_whole()
     }
 
+    /// Whether these are all samples, so that there is nothing more to be known.
+    pub fn is_whole(&self) -> bool {
+        self.samples.ncols() >= self.tally.n_samples
+    }
+
     /// The warning that belongs to a pilot that is not all.
     pub(super) fn warning(&self) -> Option<Warning> {
         let (used, of) = (self.samples.ncols(), self.tally.n_samples);
-        (used < of).then_some(Warning::PilotSample { used, of })
+        (!self.is_whole()).then_some(Warning::PilotSample { used, of })
     }
 }
 

@@ -97,6 +97,22 @@ impl Tally {
         self.digest
     }
 
+    /// Counts the next block of a later pass, if the first one can have seen it.
+    pub(super) fn add_again<T: Real>(
+        &mut self,
+        block: &Block<T>,
+        first: &Self,
+    ) -> Result<(), LkdlError> {
+        self.add(block)?;
+        self.check_within(first)?;
+        let p = block.samples.nrows();
+        if block.samples.ncols() == 0 || p == first.n_features {
+            return Ok(());
+        }
+        let change = format!("it has {p} features, not {}", first.n_features);
+        Err(LkdlError::SourceChanged { change })
+    }
+
     /// Refuses a first pass that leaves nothing to learn.
     pub(super) fn check_whole(&self) -> Result<(), LkdlError> {
         if self.n_samples == 0 {

@@ -121,7 +121,7 @@ impl<'a, T: Element> Run<'a, T> {
     fn resume(&mut self, path: &Path) -> Result<Started<T>, Failure> {
         let (note, state) = load::<T>(path, &self.run)?;
         self.source.settle_as(&note.written_names);
-        let recipe = StreamRecipe::<T>::of(note.settings.clone(), self.context.seed)?;
+        let recipe = StreamRecipe::<T>::of(note.settings.clone(), None, self.context.seed)?;
         let fit = recipe.params.resume(state)?;
         let (passes, blocks) = fit.progress();
         let done = format!("{} and {}", counted(passes, "pass"), counted(blocks, "block"));
@@ -165,8 +165,9 @@ impl<'a, T: Element> Run<'a, T> {
         let recipe = self.wishes.stream_recipe(samples, &pilot.labels, drift, seed)?;
         let plan = recipe.params.stream_plan(&pilot)?;
         say(context, "memory", "", planned(&plan, false))?;
-        let fit = recipe.params.start(pilot, stages);
-        let fit = fit.map_err(|error| named(error, &class_names))?;
+        let of_class = |error| named(error, &class_names);
+        let whole = recipe.params.gather(&pilot, &mut self.source, stages)?;
+        let fit = recipe.params.start(pilot, whole, stages).map_err(of_class)?;
         let note = Note {
             run: self.run.clone(),
             choice: recipe.verdict.as_ref().map(|of_pilot| verdict(&recipe.settings, of_pilot)),
@@ -231,6 +232,9 @@ fn account<T: Element>(
         let text = match *stage {
             "survey" => Some(counted(note.data.n_samples, "sample")),
             "choose" => Some(note.choice.clone().unwrap_or_default()),
+            "moments" => Some("mean and deviation of every feature, of all samples".into()),
+            "draw" => Some("landmarks from all samples".into()),
+            "sums" => Some("the map's sums over all samples".into()),
             "map" => None, // its time is that of the pilot; blocks are mapped while learning
             "learn" => Some(learned(model.classifier())),
             stage => outcome(stage, model, &note.settings),

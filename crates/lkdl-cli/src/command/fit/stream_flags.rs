@@ -20,8 +20,10 @@ const PILOT_SHARE: u64 = 8;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Data larger than memory")]
 pub struct StreamFlags {
-    /// Read the data in blocks, --iters times and once to look at them; --memory is then for all
-    /// (methods online, rls and mod; .npy, .npz, .csv, .tsv, .svm, .idx, .parquet and named sets)
+    /// Read the data in blocks, --iters times and once to look at them, and if they are more than the
+    /// pilot once each for `--prepare standardize`, for `--sampler diagonal`, and for `--variant
+    /// optimal` or --centered; --memory is then for all (methods online, rls and mod; .npy, .npz,
+    /// .csv, .tsv, .svm, .idx, .parquet and named sets)
     #[arg(long, conflicts_with = "folds")]
     pub stream: bool,
     /// Another file of the same set, read after DATA; may be repeated
@@ -33,8 +35,8 @@ pub struct StreamFlags {
     /// Samples of a block [default: as a 32nd of --memory holds, 256 to 8192]
     #[arg(long, value_name = "N", requires = "stream")]
     pub block: Option<usize>,
-    /// Samples that preparation and landmarks are chosen from [default: as an eighth of --memory
-    /// holds, 1000 to 20000]
+    /// Samples that are looked at together, to choose what is left open and landmarks [default: as
+    /// an eighth of --memory holds, 1000 to 20000]
     #[arg(long, value_name = "N", requires = "stream")]
     pub pilot: Option<usize>,
     /// Add so many landmarks when the data drift, four times at most, taken from the block that shows

@@ -1,3 +1,6 @@
+mod drift;
+mod gather;
+
 use super::*;
 use crate::blocks::{Block, Source};
 use crate::monitor::Silent;
@@ -103,8 +106,17 @@ type Model<T> = Lkdl<T, ClassDictionaries<T>>;
 
 fn fit<T: Real>(params: &StreamParams<T>, source: &InMemory<T>) -> Result<Model<T>, LkdlError> {
     let mut source = source.clone();
-    let pilot = SURVEY.survey(&mut source, &Silent)?;
-    params.start(pilot, &Silent)?.run(&mut source, &mut KeepNothing, &Silent)
+    started(params, &mut source)?.run(&mut source, &mut KeepNothing, &Silent)
+}
+
+/// A fit before its first pass that learns.
+fn started<T: Real>(
+    params: &StreamParams<T>,
+    source: &mut InMemory<T>,
+) -> Result<StreamFit<T>, LkdlError> {
+    let pilot = SURVEY.survey(source, &Silent)?;
+    let whole = params.gather(&pilot, source, &Silent)?;
+    params.start(pilot, whole, &Silent)
 }
 
 /// Every bit that a model file would hold of the dictionaries and the map, and every warning.
@@ -165,7 +177,9 @@ fn with_a_pilot_of_all_samples_mod_is_that_of_samples_in_memory() {
     let mut blocks = source.clone();
     let pilot = survey.survey(&mut blocks, &Silent).unwrap();
     assert_eq!((&pilot.samples, &pilot.labels), (&source.samples, &source.labels));
-    let streamed = of_source.start(pilot, &Silent).unwrap();
+    let whole = of_source.gather(&pilot, &mut blocks, &Silent).unwrap();
+    assert!(whole.moments.is_empty() && whole.map_sums.is_none(), "the pilot says it all");
+    let streamed = of_source.start(pilot, whole, &Silent).unwrap();
     let streamed = streamed.run(&mut blocks, &mut KeepNothing, &Silent).unwrap();
     let in_memory = LkdlParams {
         prepare: of_source.prepare.clone(),
@@ -223,8 +237,7 @@ fn a_fit_resumed_after_any_block_ends_in_the_same_bits() {
         let mut source = planes::<f32>(230, 50);
         source.samples.col_as_slice_mut(7).fill(0.0); // a warning to be kept
         let mut kept = KeepAll::default();
-        let pilot = SURVEY.survey(&mut source, &Silent).unwrap();
-        let whole = params.start(pilot, &Silent).unwrap();
+        let whole = started(&params, &mut source).unwrap();
         let whole = facts(&whole.run(&mut source, &mut kept, &Silent).unwrap());
         assert_eq!(kept.0.len(), 1 + 5 * params.method.learner.max_passes());
         for state in kept.0 {
@@ -239,8 +252,7 @@ fn a_fit_resumed_after_any_block_ends_in_the_same_bits() {
 fn a_state_that_is_not_whole_is_refused() {
     let params = params(online::<f32>());
     let (mut source, mut kept) = (planes::<f32>(100, 50), KeepAll::default());
-    let pilot = SURVEY.survey(&mut source, &Silent).unwrap();
-    let fit = params.start(pilot, &Silent).unwrap();
+    let fit = started(&params, &mut source).unwrap();
     fit.run(&mut source, &mut kept, &Silent).unwrap();
     let other = StreamParams { map: MapParams::None, ..params.clone() };
     assert!(other.resume(kept.0[1].clone()).is_ok(), "a state does not know its parameters");
@@ -417,96 +429,9 @@ fn classes_can_be_given_other_numbers_once_all_are_known() {
     assert!(pilot.relabel(&[0, 1]).is_err());
     pilot.relabel(&[1, 1, 0]).unwrap();
     source.labels.iter_mut().for_each(|label| *label = [1, 1, 0][*label]);
-    let fit = params(online()).start(pilot, &Silent).unwrap();
+    let params = params(online());
+    let whole = params.gather(&pilot, &mut source, &Silent).unwrap();
+    let fit = params.start(pilot, whole, &Silent).unwrap();
     let model = fit.run(&mut source, &mut KeepNothing, &Silent).unwrap();
     assert_eq!(model.classifier().n_classes(), 2);
-}
-
-/// 2,900 samples in one plane, then 100 in three other dimensions: of these the pilot has a few,
-/// and the landmarks hardly any.
-fn elsewhere_at_the_end<T: Real>() -> InMemory<T> {
-    let weights = random_matrix::<f64>(3, 3000, 7);
-    let labels: Vec<usize> = (0..3000).map(|i| i % 2).collect();
-    let samples = Mat::from_fn(6, 3000, |t, i| {
-        let large = if t % 2 == labels[i] { 1.0 } else { 0.2 };
-        T::of(if (t < 3) == (i < 2900) { large * weights[(t % 3, i)] } else { 0.0 })
-    });
-    InMemory { samples, labels, width: 50, next: 0, pass: 0, spoil: |_, _, _| {} }
-}
-
-fn growing<T: Real>(learner: StreamLearner<T>, grow: usize) -> StreamParams<T> {
-    let map = MapParams::Nystroem(NystroemParams {
-        kernel: Kernel::Polynomial { degree: 2.0, offset: 0.0 },
-        sampler: Sampler::Uniform,
-        n_landmarks: LandmarkCount::Exact(12),
-        ..Default::default()
-    });
-    let drift = DriftParams { grow, ..Default::default() };
-    StreamParams { map, prepare: "l2".parse().unwrap(), drift, ..params(learner) }
-}
-
-/// The share of the last samples that the map of a model misses.
-fn missed_at_the_end<T: Real>(model: &Model<T>, source: &InMemory<T>) -> f64 {
-    let FeatureMap::Nystroem(map) = model.map() else { panic!("no landmarks") };
-    let samples = source.samples.subcols(2900, 100).to_owned();
-    let samples = model.preparation().apply_in_place(samples).unwrap().samples;
-    let F = map.transform(samples.as_ref()).unwrap();
-    let (missed, whole) = map.energies(samples.as_ref(), F.as_ref()).unwrap();
-    missed.iter().sum::<f64>() / whole.iter().sum::<f64>()
-}
-
-#[test]
-fn a_map_grows_where_the_data_drift_and_keeps_what_it_had() {
-    let source = elsewhere_at_the_end::<f64>();
-    for learner in learners() {
-        let fixed = fit(&growing(learner.clone(), 0), &source).unwrap();
-        let grown = fit(&growing(learner, 8), &source).unwrap();
-        let said = |model: &Model<f64>, n: usize| {
-            let mut drifted = model.warnings().iter();
-            drifted
-                .any(|w| matches!(w, Warning::Drifted { n_grown, .. } if (*n_grown > 0) == (n > 0)))
-        };
-        assert!(said(&fixed, 0) && said(&grown, 1), "{:?}", grown.warnings());
-        let (before, after) =
-            (missed_at_the_end(&fixed, &source), missed_at_the_end(&grown, &source));
-        assert!(before > 0.2 && after < 0.1 * before, "{before} {after}");
-        let (FeatureMap::Nystroem(old), FeatureMap::Nystroem(new)) = (fixed.map(), grown.map())
-        else {
-            panic!("no landmarks")
-        };
-        let (c, k) = (old.n_landmarks(), old.rank());
-        assert!(new.rank() > k && new.n_landmarks() > c);
-        assert_eq!(new.projection().submatrix(0, 0, c, k), old.projection());
-    }
-}
-
-#[test]
-fn a_fit_that_grows_has_the_same_bits_for_any_threads_and_after_any_block() {
-    same_for_any_thread_count(|| {
-        facts(&fit(&growing(online::<f64>(), 8), &elsewhere_at_the_end()).unwrap())
-    });
-    for learner in learners::<f32>() {
-        let params = growing(learner, 8);
-        let (mut source, mut kept) = (elsewhere_at_the_end::<f32>(), KeepAll::default());
-        let pilot = SURVEY.survey(&mut source, &Silent).unwrap();
-        let whole = params.start(pilot, &Silent).unwrap();
-        let whole = facts(&whole.run(&mut source, &mut kept, &Silent).unwrap());
-        // the blocks around the growth at the end of the first pass, and some of the next
-        for state in kept.0.drain(55..70) {
-            let resumed = params.resume(state).unwrap();
-            let resumed = resumed.run(&mut source, &mut KeepNothing, &Silent).unwrap();
-            assert!(facts(&resumed) == whole);
-        }
-    }
-}
-
-#[test]
-fn mixed_samples_do_not_drift() {
-    let (mut source, params) = (planes::<f64>(2000, 100), params(online()));
-    let pilot = SURVEY.survey(&mut source, &Silent).unwrap();
-    let mut fit = params.start(pilot, &Silent).unwrap();
-    fit.run_passes(&mut source, &mut KeepNothing, &Silent).unwrap();
-    let drift = fit.drift().unwrap();
-    assert!((0.5..1.8).contains(&drift.level) && drift.highest < drift.limit, "{drift:?}");
-    assert_eq!(drift.n_grown, 0);
 }
