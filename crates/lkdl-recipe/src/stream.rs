@@ -42,7 +42,9 @@ impl Wishes {
         }
         let mut recipe = wishes.recipe(pilot, labels, seed)?;
         recipe.settings.extend(drift_settings(&drift));
-        Ok(StreamRecipe { verdict: recipe.verdict, ..StreamRecipe::of(recipe.settings, seed)? })
+        let custom = self.kernel.custom.clone();
+        let streamed = StreamRecipe::with_kernel(recipe.settings, custom, seed)?;
+        Ok(StreamRecipe { verdict: recipe.verdict, ..streamed })
     }
 
     /// Refuses a map that cannot grow where it should.
@@ -77,9 +79,24 @@ impl Wishes {
 impl<T: Element> StreamRecipe<T> {
     /// The recipe of these settings, which leave nothing open.
     pub fn of(settings: Settings, seed: u64) -> Result<Self, RecipeError> {
-        let is_wish = |option: &str| !["precision", "seed", GROW, DRIFT_LIMIT].contains(&option);
+        Self::with_kernel(settings, None, seed)
+    }
+
+    /// [`StreamRecipe::of`], for a kernel that settings have no name for.
+    fn with_kernel(
+        settings: Settings,
+        custom: Option<Kernel>,
+        seed: u64,
+    ) -> Result<Self, RecipeError> {
+        let is_wish = |option: &str| {
+            let is_custom = option == "kernel" && custom.is_some();
+            !is_custom && !["precision", "seed", GROW, DRIFT_LIMIT].contains(&option)
+        };
         let all = settings.iter().map(|(option, value)| (option.as_str(), value.as_str()));
-        let wishes = Wishes::from_settings(all.filter(|(option, _)| is_wish(option)))?;
+        let mut wishes = Wishes::from_settings(all.filter(|(option, _)| is_wish(option)))?;
+        if custom.is_some() {
+            (wishes.kernel.kernel, wishes.kernel.custom) = (Some(KernelName::Custom), custom);
+        }
         let chosen = Chosen {
             method: wishes.method,
             map: wishes.map.unwrap_or(MapName::None),
