@@ -4,8 +4,10 @@
 #![allow(non_snake_case)] // X, Y and D: docs/notation.md
 
 mod array;
+mod checkpoint;
 mod code;
 mod data;
+mod drift;
 mod error;
 mod incremental;
 mod job;
@@ -24,6 +26,8 @@ mod _core {
     use crate::code::{lasso, omp, omp_gram};
     #[pymodule_export]
     use crate::data::read;
+    #[pymodule_export]
+    use crate::drift::Drift;
     #[pymodule_export]
     use crate::error::LkdlError;
     #[pymodule_export]
