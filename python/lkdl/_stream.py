@@ -6,7 +6,6 @@ import os
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
 
 from . import _core
 from ._arguments import at_least_one, seed, threads
@@ -25,7 +24,9 @@ OF_BLOCKS = LKDLClassifier.__doc__ and (
     .replace(
         "Bytes a fit may use beside the data;", "Bytes a fit may use, blocks and pilot included;"
     )
-    .replace("        Refit atoms by", "        For ``ksvd``, which is not among these: refit atoms by")
+    .replace(
+        "        Refit atoms by", "        For ``ksvd``, which is not among these: refit atoms by"
+    )
 )
 ATTRIBUTES = """    Attributes
     ----------
@@ -106,7 +107,15 @@ class StreamLKDLClassifier(LKDLClassifier):
     resume: bool = False
 
     _aside: ClassVar[frozenset[str]] = frozenset(
-        ("pilot_size", "block_size", "drift_limit", "grow", "checkpoint", "checkpoint_every", "resume")
+        (
+            "pilot_size",
+            "block_size",
+            "drift_limit",
+            "grow",
+            "checkpoint",
+            "checkpoint_every",
+            "resume",
+        )
     )
 
     def _method(self) -> str:
@@ -173,7 +182,9 @@ class StreamLKDLClassifier(LKDLClassifier):
 
     def _of_files(self, files: Any, said: dict[str, Any]) -> Any:
         if callable(self.kernel):
-            raise LkdlError("a kernel that is a function is for blocks and arrays; name one for files")
+            raise LkdlError(
+                "a kernel that is a function is for blocks and arrays; name one for files"
+            )
         found = _core.fit_files([os.fspath(file) for file in files], self.block_size, **said)
         model = found[0]
         self.__dict__.pop("feature_names_in_", None)  # of an earlier fit

@@ -253,7 +253,7 @@ def by_definition(labels, size, seed, per_class=50):
 
 
 def test_the_pilot_are_the_samples_of_the_smallest_keys_whatever_the_blocks(data):
-    X, y, memory, labels = data
+    X, _, memory, labels = data
     rare = np.where(np.arange(len(labels)) % 600 == 7, 77, labels)
     for size, seed in [(1, 0), (200, 3), (200, 4), (5000, 0)]:
         for classes in (labels, rare, np.array([f"digit {label}" for label in rare], dtype=object)):

@@ -46,7 +46,9 @@ def test_whatever_hands_out_the_blocks_the_bits_are_the_same(data, blocks, tmp_p
     expected = model().fit(blocks).model_.to_bytes()
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    frames = [(pd.DataFrame(X, columns=[f"p{i}" for i in range(64)]), pd.Series(y)) for X, y in blocks]
+    frames = [
+        (pd.DataFrame(X, columns=[f"p{i}" for i in range(64)]), pd.Series(y)) for X, y in blocks
+    ]
     holes = [(X[:0], y[:0]), *blocks, (X[:0], y[:0])]
     for said in (Again(blocks), lambda: iter(blocks), tuple(blocks), frames):
         assert model().fit(said).model_.to_bytes() == expected
@@ -65,7 +67,9 @@ def test_whatever_hands_out_the_blocks_the_bits_are_the_same(data, blocks, tmp_p
 def test_one_precision_is_that_of_all_blocks(blocks):
     single = [(X.astype(np.float32), y) for X, y in blocks]
     assert model().fit(single).model_.dtype == np.float32
-    with pytest.raises(LkdlError, match="block 2: is of float32, but the first block is of float64"):
+    with pytest.raises(
+        LkdlError, match="block 2: is of float32, but the first block is of float64"
+    ):
         model().fit([*blocks[:2], single[2]])
 
 
@@ -120,7 +124,9 @@ def test_what_the_user_s_code_raises_comes_through(load, blocks):
     with pytest.raises(Broken) as raised:
         model().fit(failing)
     assert raised.value.args == ("disk is gone", load) and len(loads) == load
-    assert set(loads) == {threading.current_thread()}, "connections belong to the thread of the call"
+    assert set(loads) == {threading.current_thread()}, (
+        "connections belong to the thread of the call"
+    )
     with pytest.raises(KeyboardInterrupt):
         model().fit(raising(blocks, KeyboardInterrupt))
 

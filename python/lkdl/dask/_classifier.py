@@ -103,9 +103,7 @@ class LKDLClassifier(OnDask, lkdl.LKDLClassifier):
             atoms, errors = self._learned(blocks, model, report)
         n_samples = int(pilot.counts.sum())
         self._adopt(
-            model.with_dictionaries(
-                atoms, errors, model.class_names, model.sparsity, n_samples
-            )
+            model.with_dictionaries(atoms, errors, model.class_names, model.sparsity, n_samples)
         )
         return self
 
