@@ -29,7 +29,8 @@ def aligned(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return np.require(value, requirements=["C", "A"])
     if isinstance(value, (tuple, list)):
-        return type(value)(aligned(part) for part in value)
+        make = getattr(value, "_make", type(value))  # named tuples are made otherwise
+        return make(aligned(part) for part in value)
     if isinstance(value, dict):
         return {name: aligned(part) for name, part in value.items()}
     return value
@@ -97,6 +98,13 @@ def usual_budget() -> int | None:
         return 1024 << ((int(total.split()[1]) // 2).bit_length() - 1)
     except (OSError, StopIteration, ValueError, IndexError):
         return None
+
+
+def at_least_one(name: str, value: int) -> int:
+    """A count that an argument gives."""
+    if value < 1:
+        raise LkdlError(f"{name} is {value}, but must be at least 1")
+    return int(value)
 
 
 def clipped(name: str, value: int, most: int, what: str) -> int:

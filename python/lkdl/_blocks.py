@@ -1,4 +1,4 @@
-"""Blocks of samples: errors that name them, and labels that belong to them."""
+"""Blocks of samples: errors that name them, labels that belong to them, a pilot that speaks for all."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 
 from ._core import LkdlError
+
+#: Samples that what needs a look at samples is decided by, unless it is said: the command's.
+USUAL_PILOT = 20_000
 
 
 @contextmanager
@@ -36,6 +39,14 @@ def checked_labels(y: Any, number: int, n_rows: int) -> np.ndarray:
         if missing.any():
             raise LkdlError(f"has no label in row {np.flatnonzero(missing)[0]}; drop such samples")
     return y
+
+
+def distinct(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The labels there are, in order, and the place among them of every one."""
+    try:
+        return np.unique(labels, return_inverse=True)
+    except TypeError:
+        raise LkdlError("has labels of several types; make all of them text") from None
 
 
 def _is_missing(label: Any) -> bool:

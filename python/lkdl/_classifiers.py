@@ -32,8 +32,9 @@ _OPTIONS = {
 _OWN = {"random_state", "n_jobs", "memory_limit", "verbose", "learner", "form", "exact"}
 # Kernels by scikit-learn's names.
 _KERNELS = {"rbf": "gaussian", "poly": "polynomial"}
-# Iterations of methods that refine one dictionary per class, where nothing is said.
-_USUAL_ITERS = 5
+#: Iterations of methods that refine one dictionary per class, and the least gain that lets them go
+#: on, where nothing is said: the recipe's.
+USUAL_ITERS, USUAL_TOL = 5, 1e-4
 
 _SHARED = """
     prepare : str, default="auto"
@@ -164,8 +165,7 @@ class _Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """Takes over a model, and says what it is."""
         self.model_ = model
         self.settings_ = model.settings
-        judged = model.choice
-        self.choice_ = None if judged is None else judged[0]
+        self.choice_ = model.choice
         self.map_ = self.settings_.get("map")
         self.kernel_ = self.settings_.get("kernel")
         self.n_landmarks_, self.rank_ = model.n_landmarks, model.rank
@@ -176,7 +176,7 @@ class _Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.warnings_ = model.warnings
 
     def _steps(self) -> int:
-        return (getattr(self, "max_iter", None) or _USUAL_ITERS) * len(self.classes_)
+        return (getattr(self, "max_iter", None) or USUAL_ITERS) * len(self.classes_)
 
     def _settings(self, n_samples: int | None, labels: np.ndarray | None) -> dict[str, str]:
         """Arguments that were given, as options of the recipe, for so many samples if it is known."""

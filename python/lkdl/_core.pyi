@@ -24,6 +24,8 @@ DictionarySums: TypeAlias = tuple[
     NDArray[np.int64],
     Worst,
 ]
+# where the state of a fit is kept ("path"), how often ("every"), whether it goes on from there ("resume")
+Checkpoint: TypeAlias = dict[str, Any]
 
 Moments: TypeAlias = tuple[int, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 GatherRequest: TypeAlias = tuple[
@@ -107,21 +109,25 @@ def fit_blocks(
     dtype: str,
     settings: dict[str, str],
     n_pilot: int,
+    drift: tuple[float, int],
+    checkpoint: Checkpoint | None = None,
     kernel: Callable[[Floats, Floats], Floats] | None = None,
     seed: int = 0,
     threads: int = 0,
     progress: Progress | None = None,
-) -> Model: ...
+) -> tuple[Model, tuple[float, float, int] | None]: ...
 def fit_files(
     data: list[str],
     block_size: int,
     settings: dict[str, str],
     n_pilot: int,
+    drift: tuple[float, int],
+    checkpoint: Checkpoint | None = None,
     data_dir: str | PathLike[str] | None = None,
     seed: int = 0,
     threads: int = 0,
     progress: Progress | None = None,
-) -> Model: ...
+) -> tuple[Model, tuple[float, float, int] | None]: ...
 def survey_keys(seed: int, first: int, count: int) -> NDArray[np.uint64]: ...
 def start_blocks(
     X: Floats,
@@ -207,6 +213,16 @@ class FeatureMap:
     @property
     def warnings(self) -> list[str]: ...
 
+class Drift:
+    @staticmethod
+    def of(missed: NDArray[np.float64], whole: NDArray[np.float64]) -> Drift: ...
+    def after(self, missed: NDArray[np.float64], whole: NDArray[np.float64]) -> Drift: ...
+    def numbers(self) -> list[float]: ...
+    @staticmethod
+    def from_numbers(numbers: list[float]) -> Drift: ...
+    @property
+    def level(self) -> float: ...
+
 class Incremental:
     @staticmethod
     def start(
@@ -268,7 +284,7 @@ class Model:
     @property
     def seed(self) -> int: ...
     @property
-    def choice(self) -> tuple[str, int, int, int] | None: ...
+    def choice(self) -> str | None: ...
     @property
     def n_features(self) -> int: ...
     @property

@@ -38,4 +38,13 @@ def _reduced(learner: _core.Incremental) -> tuple[Any, ...]:
     return _restored, learner.state()
 
 
+def _restored_drift(numbers: list[float]) -> _core.Drift:
+    return _core.Drift.from_numbers(numbers)
+
+
+def _reduced_drift(drift: _core.Drift) -> tuple[Any, ...]:
+    return _restored_drift, (drift.numbers(),)
+
+
 copyreg.pickle(_core.Incremental, _reduced)
+copyreg.pickle(_core.Drift, _reduced_drift)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,8 +12,9 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from ._arguments import FLOATS, dense
-from ._blocks import block, checked_labels
+from ._arguments import FLOATS, at_least_one, dense
+from ._blocks import block, checked_labels, distinct
+from ._classifiers import names
 from ._core import LkdlError
 
 _END = object()
@@ -21,8 +23,7 @@ _END = object()
 def cut(X: Any, y: Any, size: int) -> Callable[[], Iterator[Any]]:
     """Blocks of so many rows of X and labels y. Rows are looked at when it is their turn, so that X
     may be a file that is mapped to memory."""
-    if size < 1:
-        raise LkdlError(f"block_size is {size}, but must be at least 1")
+    at_least_one("block_size", size)
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
     return lambda: ((X[i : i + size], y[i : i + size]) for i in range(0, len(y), size))
@@ -46,14 +47,15 @@ def passes(blocks: Any) -> Callable[[], Iterator[Any]]:
 
 
 class Source:
-    """What the engine asks for blocks: `rewind`, `next` and, after the first pass, `settle`.
+    """What the engine asks for blocks: `rewind`, `next` and, after the first pass, `settle`. A fit that
+    goes on from a checkpoint has no first pass, but `settle_as`.
 
     Samples are checked against the estimator, which remembers the features of the first block. What
     the user's own code raises comes through as it is.
     """
 
-    def __init__(self, estimator: Any, begin: Callable[[], Iterator[Any]]) -> None:
-        self._estimator, self._begin = estimator, begin
+    def __init__(self, estimator: Any, begin: Callable[[], Iterator[Any]], kind: str) -> None:
+        self._estimator, self._begin, self._kind = estimator, begin, kind
         self._dtype: np.dtype[Any] | None = None
         self._label_dtype: np.dtype[Any] | None = None
         # by label: its place in the order of appearance; after the first pass, among the classes
@@ -114,10 +116,7 @@ class Source:
             warnings.simplefilter("ignore")
             check_classification_targets(y)
         self._check_kind(y.dtype)
-        try:
-            labels, places = np.unique(y, return_inverse=True)
-        except TypeError:
-            raise LkdlError("has labels of several types; make all of them text") from None
+        labels, places = distinct(y)
         known = [self._index(label) for label in labels.tolist()]
         return np.array(known, dtype=np.int64)[places]
 
@@ -142,9 +141,26 @@ class Source:
         labels[:] = list(self._indices)
         self.classes, places = np.unique(labels, return_inverse=True)
         self._indices = dict(zip(self._indices, places.tolist(), strict=True))
-        return [str(label) for label in self.classes.tolist()], places.tolist()
+        return names(self.classes), places.tolist()
+
+    def written_names(self) -> list[str]:
+        """The labels there are, and of which type, for `settle_as`."""
+        return [self.classes.dtype.str, *map(json.dumps, self.classes.tolist())]
+
+    def settle_as(self, written: list[str]) -> list[str]:
+        """Takes the labels that an earlier fit has met for all that there are; what they are called."""
+        dtype, *texts = written
+        self.classes = np.array([json.loads(text) for text in texts], dtype=dtype)
+        self._label_dtype = self.classes.dtype
+        self._indices = {label: place for place, label in enumerate(self.classes.tolist())}
+        return names(self.classes)
 
     @property
     def dtype(self) -> str:
         """The precision of all blocks."""
         return str(self._dtype)
+
+    @property
+    def identity(self) -> str:
+        """What tells other blocks from these before they are read."""
+        return f"{self._kind} of {self.head.shape[1]} features"

@@ -6,10 +6,10 @@ import os
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
 
 from . import _core
-from ._arguments import seed, threads
+from ._arguments import at_least_one, seed, threads
+from ._blocks import USUAL_PILOT
 from ._classifiers import LKDLClassifier, labels_of
 from ._core import LkdlError
 from ._kernels import blockwise
@@ -18,11 +18,32 @@ from ._source import Source, cut, passes
 
 #: How the command learns from blocks.
 LEARNERS = ("online", "rls", "mod")
+#: Arguments of all fits from blocks, after that of the learner.
+OF_BLOCKS = LKDLClassifier.__doc__ and (
+    LKDLClassifier.__doc__.split("How dictionaries are learned.\n", 1)[1]
+    .replace(
+        "Bytes a fit may use beside the data;", "Bytes a fit may use, blocks and pilot included;"
+    )
+    .replace(
+        "        Refit atoms by", "        For ``ksvd``, which is not among these: refit atoms by"
+    )
+)
+ATTRIBUTES = """    Attributes
+    ----------
+"""
+OF_DRIFT = """    drift_ : float or None
+        What the landmarks missed of the last samples (about 1,000), as a multiple of what they missed
+        of the pilot; None if the map has no landmarks, or the kernel may be indefinite.
+    highest_drift_ : float or None
+        The same at its highest, after any block.
+    n_grown_ : int
+        Landmarks that were added because it exceeded `drift_limit`.
+"""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class StreamLKDLClassifier(LKDLClassifier):
-    __doc__ = LKDLClassifier.__doc__ and (
+    __doc__ = OF_BLOCKS and (
         """LKDL on more samples than memory holds: a few passes over blocks of them.
 
     The first pass counts samples and labels, and draws a *pilot* from all of them, which decides what
@@ -56,21 +77,46 @@ class StreamLKDLClassifier(LKDLClassifier):
         Samples of the pilot; and at least 50 of every class, if it has so many.
     block_size : int, default=8192
         Samples of a block where arrays or files are cut into blocks.
+    drift_limit : float, default=2.0
+        The data drift when the landmarks miss more than so many times as much of the last thousand
+        samples as of the pilot; more than 1.
+    grow : int, default=0
+        Landmarks to add then, four times at most, taken from the block that shows it; the map is then
+        ``nystroem``. What was learned before stays.
+    checkpoint : path, default=None
+        A file in which the state of the fit is kept while it runs, whole or not at all. It is removed
+        when the fit has ended.
+    checkpoint_every : int or str, default=None
+        How often: after so many blocks, or a time such as ``"30s"``, its default ``"60s"``, or ``"5min"``.
+    resume : bool, default=False
+        Go on from the checkpoint, if there is one: a fit that was killed at any moment, and is started
+        again like this, ends in the same bits. A checkpoint of another run, of other settings or
+        another version, or with damage is an error. Without it, a checkpoint that is there already is.
 """
-        + LKDLClassifier.__doc__.split("Parameters\n    ----------\n", 1)[1]
-        .split("How dictionaries are learned.\n", 1)[1]
-        .replace(
-            "Bytes a fit may use beside the data;", "Bytes a fit may use, blocks and pilot included;"
-        )
-        .replace("        Refit atoms by", "        For ``ksvd``, which is not among these: refit atoms by")
+        + OF_BLOCKS.replace(ATTRIBUTES, ATTRIBUTES + OF_DRIFT)
     )
 
     learner: str = "online"
     batch_size: int | None = None
-    pilot_size: int = 20_000
+    pilot_size: int = USUAL_PILOT
     block_size: int = 8192
+    drift_limit: float = 2.0
+    grow: int = 0
+    checkpoint: str | os.PathLike[str] | None = None
+    checkpoint_every: int | str | None = None
+    resume: bool = False
 
-    _aside: ClassVar[frozenset[str]] = frozenset(("pilot_size", "block_size"))
+    _aside: ClassVar[frozenset[str]] = frozenset(
+        (
+            "pilot_size",
+            "block_size",
+            "drift_limit",
+            "grow",
+            "checkpoint",
+            "checkpoint_every",
+            "resume",
+        )
+    )
 
     def _method(self) -> str:
         if self.learner not in LEARNERS:
@@ -93,48 +139,57 @@ class StreamLKDLClassifier(LKDLClassifier):
         y : array, default=None
             The labels, where X are rows.
         """
-        if self.pilot_size < 1:
-            raise LkdlError(f"pilot_size is {self.pilot_size}, but must be at least 1")
         if y is None and hasattr(X, "shape"):
             raise LkdlError("requires y to be passed, but the target y is None")
         with progress(self, None, None, self.max_iter or 1) as report:
+            said = {**self._said(), "progress": report}
             if y is None and _are_paths(X):
-                model = self._of_files([X] if isinstance(X, (str, os.PathLike)) else X, report)
+                model, drift = self._of_files([X] if isinstance(X, (str, os.PathLike)) else X, said)
             else:
-                begin = passes(X) if y is None else cut(X, y, self.block_size)
-                model = self._of_blocks(Source(self, begin), report)
+                model, drift = self._of_blocks(self._source(X, y), said)
         self._adopt(model)
+        self.drift_, self.highest_drift_, self.n_grown_ = drift or (None, None, 0)
         return self
 
-    def _of_blocks(self, source: Source, report: Any) -> _core.Model:
-        model = _core.fit_blocks(
-            source,
-            source.dtype,
-            self._settings(None, None),
-            self.pilot_size,
-            kernel=blockwise(self.kernel, source.head) if callable(self.kernel) else None,
-            seed=seed(self.random_state),
-            threads=threads(self.n_jobs),
-            progress=report,
-        )
-        self.classes_ = source.classes
-        return model
+    def _said(self) -> dict[str, Any]:
+        """Everything that a fit is made with, whatever its samples come from."""
+        if self.grow < 0:
+            raise LkdlError(f"grow is {self.grow}, but must be at least 0")
+        if self.checkpoint is None and (self.checkpoint_every is not None or self.resume):
+            raise LkdlError("checkpoint_every and resume need a file: set checkpoint")
+        every = None if self.checkpoint_every is None else str(self.checkpoint_every)
+        kept = {"path": self.checkpoint, "every": every, "resume": self.resume}
+        return {
+            "settings": self._settings(None, None),
+            "n_pilot": at_least_one("pilot_size", self.pilot_size),
+            "drift": (float(self.drift_limit), int(self.grow)),
+            "checkpoint": None if self.checkpoint is None else kept,
+            "seed": seed(self.random_state),
+            "threads": threads(self.n_jobs),
+        }
 
-    def _of_files(self, files: Any, report: Any) -> _core.Model:
+    def _source(self, X: Any, y: Any) -> Source:
+        if y is None:
+            return Source(self, passes(X), "blocks of samples")
+        begin = cut(X, y, self.block_size)
+        return Source(self, begin, f"{len(y)} samples in blocks of {self.block_size}, each")
+
+    def _of_blocks(self, source: Source, said: dict[str, Any]) -> Any:
+        kernel = blockwise(self.kernel, source.head) if callable(self.kernel) else None
+        found = _core.fit_blocks(source, source.dtype, kernel=kernel, **said)
+        self.classes_ = source.classes
+        return found
+
+    def _of_files(self, files: Any, said: dict[str, Any]) -> Any:
         if callable(self.kernel):
-            raise LkdlError("a kernel that is a function is for blocks and arrays; name one for files")
-        model = _core.fit_files(
-            [os.fspath(file) for file in files],
-            self.block_size,
-            self._settings(None, None),
-            self.pilot_size,
-            seed=seed(self.random_state),
-            threads=threads(self.n_jobs),
-            progress=report,
-        )
+            raise LkdlError(
+                "a kernel that is a function is for blocks and arrays; name one for files"
+            )
+        found = _core.fit_files([os.fspath(file) for file in files], self.block_size, **said)
+        model = found[0]
         self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         self.classes_, self.n_features_in_ = labels_of(model.class_names), model.n_features
-        return model
+        return found
 
 
 def _are_paths(X: Any) -> bool:

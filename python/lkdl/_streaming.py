@@ -13,7 +13,6 @@ from . import _core
 from ._arguments import FLOATS, dense, seed, threads
 from ._classifiers import LKDLClassifier, names
 from ._core import LkdlError
-from ._drift import Drift
 from ._incremental import settings
 
 
@@ -61,7 +60,7 @@ class OnlineLKDLClassifier(LKDLClassifier):
     drift_ : float or None
         What the landmarks miss of recent samples (about 1,000), as a multiple of what they missed of
         the first block, which should have ten times as many samples as there are landmarks; None if
-        the map has no landmarks.
+        the map has no landmarks, or the kernel may be indefinite.
     n_samples_seen_ : int
         Samples so far.
 """,
@@ -127,7 +126,7 @@ class OnlineLKDLClassifier(LKDLClassifier):
         }
         self.n_samples_seen_ = 0
         self._learn(model, learners, mapped, y)
-        self._drift = None if energies is None else Drift.of(*energies)
+        self._drift = None if energies is None else _core.Drift.of(*energies)
         self.drift_ = None if energies is None else self._drift.level
 
     def _check_known(self, labels: np.ndarray, known: np.ndarray | None) -> None:
@@ -149,7 +148,7 @@ class OnlineLKDLClassifier(LKDLClassifier):
                 model = model.grown(X, n_more, self._seed, threads(self.n_jobs))
                 learners = {of: learner.grown(model.rank) for of, learner in learners.items()}
                 mapped, energies = model.mapped(X, threads(self.n_jobs))
-                drift = Drift.of(*energies)
+                drift = _core.Drift.of(*energies)
         for label in labels[~np.isin(labels, list(learners))]:
             learners[label] = self._learner(model, len(learners), mapped[y == label])
         self._learn(model, learners, mapped, y)

@@ -8,7 +8,6 @@ import lkdl
 import numpy as np
 import pytest
 from lkdl import _core
-from lkdl._drift import LEAST_SHARE, WINDOW, Drift
 
 ALGORITHMS = ["online", "rls"]
 
@@ -215,14 +214,16 @@ def test_samples_of_the_same_kind_are_no_drift(digits):
 def test_the_running_share_is_that_of_its_definition():
     rng = np.random.default_rng(0)
     first, later = rng.uniform(size=(2, 50)), rng.uniform(size=(2, 700))
-    missed, whole = first * [[0.1], [1.0]] @ np.ones(50) * WINDOW / 50
+    missed, whole = first * [[0.1], [1.0]] @ np.ones(50) * 1000 / 50
     share = missed / whole
-    kept = 1 - 1 / WINDOW
     for energy, value in zip(*later, strict=True):
-        missed, whole = missed * kept + energy, whole * kept + value
-    drift = Drift.of(*(first * [[0.1], [1.0]])).after(*later)
+        missed, whole = 0.999 * missed + energy, 0.999 * whole + value
+    drift = _core.Drift.of(*(first * [[0.1], [1.0]])).after(*later)
     assert drift.level == pytest.approx(missed / whole / share)
-    assert Drift.of(np.zeros(3), np.ones(3)).first == LEAST_SHARE
+    assert pickle.loads(pickle.dumps(drift)).numbers() == drift.numbers()
+    assert _core.Drift.of(np.zeros(3), np.ones(3)).level == 0
+    with pytest.raises(lkdl.LkdlError, match="residual energy"):
+        drift.after(np.array([np.nan]), np.ones(1))
 
 
 def test_a_streamed_model_is_a_model_file_like_any_other(tmp_path, digits):

@@ -105,6 +105,21 @@ def test_command_and_python_learn_the_same_bits_from_blocks(learner, digits, com
     assert tensors(by_command) == tensors(by_python), "a block may reach into the next file"
 
 
+def test_command_and_python_grow_by_the_same_landmarks(digits, command, tmp_path):
+    data, by_command = tmp_path / "all.npz", tmp_path / "command.safetensors"
+    np.savez(data, X=digits[0][:600], y=digits[1][:600])
+    flags = ["--grow", 7, "--drift-limit", 1.01, "--block", 50, "--pilot", 150, "--landmarks", 30]
+    words = ["--seed", 3, "--stream", "--atoms", 14, "--iters", 2, "--json", *flags]
+    report = json.loads(run(command, "fit", data, "-o", by_command, *words))
+    model = lkdl.StreamLKDLClassifier(
+        grow=7, drift_limit=1.01, block_size=50, pilot_size=150, n_landmarks=30, n_atoms=14,
+        max_iter=2, random_state=3,
+    ).fit(data)  # fmt: skip
+    assert model.model_.to_bytes() == by_command.read_bytes()
+    found = {"level": model.drift_, "highest": model.highest_drift_, "limit": 1.01}
+    assert report["drift"] == {**found, "landmarks_added": model.n_grown_} and model.n_grown_ > 0
+
+
 def test_names_of_classes_come_back(few, tmp_path):
     X, y = few
     names = np.array(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"])

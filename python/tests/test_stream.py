@@ -46,7 +46,9 @@ def test_whatever_hands_out_the_blocks_the_bits_are_the_same(data, blocks, tmp_p
     expected = model().fit(blocks).model_.to_bytes()
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    frames = [(pd.DataFrame(X, columns=[f"p{i}" for i in range(64)]), pd.Series(y)) for X, y in blocks]
+    frames = [
+        (pd.DataFrame(X, columns=[f"p{i}" for i in range(64)]), pd.Series(y)) for X, y in blocks
+    ]
     holes = [(X[:0], y[:0]), *blocks, (X[:0], y[:0])]
     for said in (Again(blocks), lambda: iter(blocks), tuple(blocks), frames):
         assert model().fit(said).model_.to_bytes() == expected
@@ -65,7 +67,9 @@ def test_whatever_hands_out_the_blocks_the_bits_are_the_same(data, blocks, tmp_p
 def test_one_precision_is_that_of_all_blocks(blocks):
     single = [(X.astype(np.float32), y) for X, y in blocks]
     assert model().fit(single).model_.dtype == np.float32
-    with pytest.raises(LkdlError, match="block 2: is of float32, but the first block is of float64"):
+    with pytest.raises(
+        LkdlError, match="block 2: is of float32, but the first block is of float64"
+    ):
         model().fit([*blocks[:2], single[2]])
 
 
@@ -85,7 +89,7 @@ def test_classes_may_come_late_and_have_names(data):
 
 def test_blocks_are_forgotten(data):
     X, y = data
-    alive, most = weakref.WeakSet(), []
+    made, most = [], []
 
     class Rows(np.ndarray):
         pass
@@ -93,8 +97,8 @@ def test_blocks_are_forgotten(data):
     def fresh():
         for i in range(0, len(y), 50):
             rows = X[i : i + 50].copy().view(Rows)
-            alive.add(rows)
-            most.append(len(alive))
+            made.append(weakref.ref(rows))
+            most.append(sum(one() is not None for one in made))
             yield rows, y[i : i + 50]
 
     model().fit(fresh)
@@ -120,7 +124,9 @@ def test_what_the_user_s_code_raises_comes_through(load, blocks):
     with pytest.raises(Broken) as raised:
         model().fit(failing)
     assert raised.value.args == ("disk is gone", load) and len(loads) == load
-    assert set(loads) == {threading.current_thread()}, "connections belong to the thread of the call"
+    assert set(loads) == {threading.current_thread()}, (
+        "connections belong to the thread of the call"
+    )
     with pytest.raises(KeyboardInterrupt):
         model().fit(raising(blocks, KeyboardInterrupt))
 
@@ -137,7 +143,7 @@ def raising(blocks, error):
 def test_blocks_may_be_made_by_lkdl(n_jobs, blocks):
     map = lkdl.Nystroem(gamma=1e-3, n_components=30, n_jobs=n_jobs).fit(blocks[0][0])
     mapped = lambda: ((map.transform(X), y) for X, y in blocks)
-    fitted = model(n_jobs=n_jobs, map="none").fit(mapped)
+    fitted = model(n_jobs=n_jobs, map="none", n_landmarks="auto").fit(mapped)
     assert fitted.n_features_in_ == 30
 
 

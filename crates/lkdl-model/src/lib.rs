@@ -34,6 +34,7 @@ mod checkpoint;
 mod classifier;
 mod element;
 mod error;
+mod keeper;
 mod read;
 mod tensors;
 mod write;
@@ -43,6 +44,7 @@ pub use checkpoint::{Checkpoint, CheckpointError, read_checkpoint, write_checkpo
 pub use classifier::Classifier;
 pub use element::Element;
 pub use error::ModelError;
+pub use keeper::{Every, FileKeeper, Note, ResumeError, Run, load_checkpoint};
 pub use read::{AnyModel, SavedModel, from_bytes};
 pub use write::to_bytes;
 

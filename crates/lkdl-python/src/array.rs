@@ -154,6 +154,13 @@ pub fn labels(array: &Bound<'_, PyAny>) -> Result<Vec<usize>, Failure> {
     values.as_array().iter().map(|&label| usize::try_from(label).map_err(|_| wrong())).collect()
 }
 
+/// The values of a float64 vector.
+pub fn numbers(array: &Bound<'_, PyAny>, name: &str) -> Result<Vec<f64>, Failure> {
+    let wrong = || Failure::argument(format!("{name} must be a vector of float64"));
+    let array = array.cast::<PyArray1<f64>>().map_err(|_| wrong())?;
+    Ok(array.try_readonly().map_err(|_| wrong())?.as_array().to_vec())
+}
+
 /// `float32` or `float64`.
 pub fn dtype_of<T: Number>(py: Python<'_>) -> Bound<'_, PyAny> {
     dtype::<T>(py).into_any()

@@ -2,7 +2,7 @@
 
 use lkdl::LkdlError as EngineError;
 use lkdl_data::DataError;
-use lkdl_model::ModelError;
+use lkdl_model::{ModelError, ResumeError};
 use lkdl_recipe::RecipeError;
 use pyo3::PyErr;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
@@ -24,6 +24,8 @@ pub enum Failure {
     Model(ModelError),
     /// A file of data cannot be read.
     Data(DataError),
+    /// A checkpoint is not one to go on from.
+    Resume(ResumeError),
     /// Code of the user raised this.
     Raised(PyErr),
     /// An argument of the call itself.
@@ -49,7 +51,13 @@ macro_rules! from {
     )*};
 }
 
-from!(Engine(EngineError), Recipe(RecipeError), Model(ModelError), Data(DataError));
+from!(
+    Engine(EngineError),
+    Recipe(RecipeError),
+    Model(ModelError),
+    Data(DataError),
+    Resume(ResumeError)
+);
 
 impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
@@ -62,6 +70,10 @@ impl From<Failure> for PyErr {
             Failure::Model(error) => LkdlError::new_err(error.to_string()),
             Failure::Data(error @ DataError::Io { .. }) => PyOSError::new_err(error.to_string()),
             Failure::Data(error) => LkdlError::new_err(error.to_string()),
+            Failure::Resume(error @ ResumeError::Unreadable { .. }) => {
+                PyOSError::new_err(error.to_string())
+            }
+            Failure::Resume(error) => LkdlError::new_err(error.to_string()),
             Failure::Raised(error) => error,
             Failure::Argument(message) => LkdlError::new_err(message),
             Failure::Panic(message) => PyRuntimeError::new_err(format!(

@@ -11,13 +11,14 @@
 //! - `("map", (n, trace, kernel_sum, cross_gram))`, the arrays of `map_sums`
 
 use crate::array::{
-    AnySamples, InPrecision, Number, Samples, in_precision, indices, labels, reshaped, rows, vector,
+    AnySamples, InPrecision, Number, Samples, in_precision, indices, labels, numbers, reshaped,
+    rows, vector,
 };
 use crate::caller::Caller;
 use crate::error::Failure;
 use crate::job::{Call, Watch};
 use crate::kernel::custom;
-use crate::sums::{map_parts, numbers, read_map_parts};
+use crate::sums::{map_parts, read_map_parts};
 use faer::Mat;
 use lkdl::blocks::Add;
 use lkdl::map::{MapSums, NystroemParams};

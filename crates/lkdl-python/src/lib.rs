@@ -5,8 +5,10 @@
 
 mod array;
 mod caller;
+mod checkpoint;
 mod code;
 mod data;
+mod drift;
 mod error;
 mod gather;
 mod incremental;
@@ -26,6 +28,8 @@ mod _core {
     use crate::code::{lasso, omp, omp_gram};
     #[pymodule_export]
     use crate::data::read;
+    #[pymodule_export]
+    use crate::drift::Drift;
     #[pymodule_export]
     use crate::error::LkdlError;
     #[pymodule_export]

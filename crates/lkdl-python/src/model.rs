@@ -10,11 +10,12 @@ use crate::map::nystroem;
 use faer::Mat;
 use lkdl::classify::ClassDictionaries;
 use lkdl::dictionary::{Learned, Stop};
+use lkdl::map::NystroemMap;
 use lkdl::{FeatureMap, Warning};
 use lkdl_model::{
     AnyModel as Saved, Card, ClassHistory, Classifier, DataRecord, Pipeline, SavedModel,
 };
-use lkdl_recipe::{KernelName, Settings, Verdict, Wishes};
+use lkdl_recipe::{KernelName, Settings, Wishes};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::PathBuf;
@@ -25,28 +26,14 @@ pub struct Fitted<T: Number> {
     pipeline: Pipeline<T>,
     card: Card,
     /// What held-out samples decided.
-    choice: Option<Choice>,
+    choice: Option<String>,
     history: Vec<ClassHistory>,
     warnings: Vec<String>,
 }
 
-#[derive(Clone)]
-struct Choice {
-    text: String,
-    n_judged: usize,
-    n_right: usize,
-    n_usual_right: usize,
-}
-
 impl<T: Number> Fitted<T> {
     /// A pipeline that has just been fitted, and what held-out samples decided before.
-    pub fn new(pipeline: Pipeline<T>, card: Card, verdict: Option<&Verdict>) -> Self {
-        let choice = verdict.map(|verdict| Choice {
-            text: verdict.to_string(),
-            n_judged: verdict.n_judged,
-            n_right: verdict.n_right,
-            n_usual_right: verdict.n_usual_right,
-        });
+    pub fn new(pipeline: Pipeline<T>, card: Card, choice: Option<String>) -> Self {
         let of_class = |(class, warning): (usize, &Warning)| {
             format!("class {}: {warning}", card.class_names.get(class).map_or("?", String::as_str))
         };
@@ -153,7 +140,7 @@ fn fit<T: Number>(
     let pipeline = recipe.params.fit_monitored(samples, labels, watch)?;
     let data = DataRecord { n_samples: labels.len(), ..DataRecord::default() };
     let card = Card { class_names, seed, data, settings: recipe.settings };
-    Ok(Fitted::new(pipeline, card, recipe.verdict.as_ref()))
+    Ok(Fitted::new(pipeline, card, recipe.verdict.map(|verdict| verdict.to_string())))
 }
 
 #[pymethods]
@@ -221,7 +208,7 @@ impl Model {
     }
 
     /// Virtual samples of the rows of X; what the landmarks miss of each, and κ(x, x), if the map has
-    /// landmarks.
+    /// landmarks and the kernel is positive semi-definite.
     #[pyo3(signature = (X, threads=0))]
     fn mapped<'py>(
         &self,
@@ -232,8 +219,9 @@ impl Model {
         in_precision!(AnySamples::of(X, "X")?, X => {
             let model = own(&self.model)?;
             let (mapped, energies) = Call::silent(py, threads).run(move |_| {
-                let FeatureMap::Nystroem(map) = model.pipeline.map() else {
-                    return Ok((model.pipeline.transform(X.view())?, None));
+                let map = match model.pipeline.map() {
+                    FeatureMap::Nystroem(map) if has_residuals(map) => map,
+                    _ => return Ok((model.pipeline.transform(X.view())?, None)),
                 };
                 let prepared = model.pipeline.preparation().apply(X.view())?.samples;
                 let mapped = map.transform(prepared.as_ref())?;
@@ -328,11 +316,10 @@ impl Model {
         for_model!(&self.model, model => model.card.seed)
     }
 
-    /// What held-out samples decided, in words and as counts: judged, right, right as usual.
+    /// What held-out samples decided, in words.
     #[getter]
-    fn choice(&self) -> Option<(String, usize, usize, usize)> {
-        let choice = for_model!(&self.model, model => model.choice.clone())?;
-        Some((choice.text, choice.n_judged, choice.n_right, choice.n_usual_right))
+    fn choice(&self) -> Option<String> {
+        for_model!(&self.model, model => model.choice.clone())
     }
 
     /// Features of a sample.
@@ -418,6 +405,11 @@ impl Model {
         let pipeline = Pipeline::from_parts(like.pipeline.preparation().clone(), map, classifier);
         Self { model: AnyModel::wrap(Fitted { pipeline, card, choice, history, warnings }) }
     }
+}
+
+/// A kernel that may be indefinite promises no part that landmarks miss.
+fn has_residuals<T: Number>(map: &NystroemMap<T>) -> bool {
+    map.panel().kernel().is_positive_semidefinite()
 }
 
 /// Dictionaries in the precision and of the dimension of the model, with the errors they left.

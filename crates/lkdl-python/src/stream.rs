@@ -3,6 +3,7 @@
 
 use crate::array::{AnySamples, InPrecision, Number, Samples, in_precision, labels};
 use crate::caller::Caller;
+use crate::checkpoint::{Keeping, Streamed};
 use crate::error::Failure;
 use crate::gather::Workers;
 use crate::job::{Call, Watch};
@@ -10,14 +11,14 @@ use crate::model::{AnyModel, Fitted, Model, Wrap, wishes};
 use lkdl::LkdlError;
 use lkdl::blocks::{Block, Source};
 use lkdl::monitor::Monitor;
-use lkdl::stream::{DriftParams, KeepNothing, Pilot, SurveyParams, Tally, Whole};
+use lkdl::stream::{Drift, DriftParams, Pilot, StreamFit, SurveyParams, Tally, Whole};
 use lkdl_data::{BlockSource, DataArgument, ReadOptions};
-use lkdl_model::{Card, Classifier, DataRecord, Pipeline};
-use lkdl_recipe::Wishes;
+use lkdl_model::{Card, Classifier, DataRecord, Note, Pipeline, Run, load_checkpoint};
+use lkdl_recipe::{StreamRecipe, Wishes};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Names of classes in their order, and which of them every index of the first pass means.
 type Settled = (Vec<String>, Vec<usize>);
@@ -27,12 +28,22 @@ trait Labelled<T: Number>: Source<T> {
     /// The first pass is over: all classes are known, and have their own indices from now on.
     fn settle(&mut self) -> Result<Settled, LkdlError>;
 
+    /// The classes as texts that [`Labelled::settle_as`] takes.
+    fn written_names(&mut self) -> Result<Vec<String>, LkdlError>;
+
+    /// As after the first pass of an earlier fit, whose classes were these; what they are called.
+    fn settle_as(&mut self, written: &[String]) -> Result<Vec<String>, LkdlError>;
+
     /// What is known of the samples beside them.
     fn record(&self) -> DataRecord;
+
+    /// What tells other samples from these before they are read.
+    fn identity(&mut self) -> Result<String, LkdlError>;
 }
 
 /// An object of Python with `rewind()`, `next()` (samples and class indices of the next block, or
-/// None) and `settle()`; only the thread of the call speaks to it.
+/// None), `settle()`, `written_names()`, `settle_as()` and `identity`; only the thread of the call
+/// speaks to it.
 struct PythonBlocks<'a>(Caller<'a>);
 
 impl<T: Number> Source<T> for PythonBlocks<'_>
@@ -64,8 +75,21 @@ where
         self.0.ask(|blocks| blocks.call_method0("settle")?.extract())
     }
 
+    fn written_names(&mut self) -> Result<Vec<String>, LkdlError> {
+        self.0.ask(|blocks| blocks.call_method0("written_names")?.extract())
+    }
+
+    fn settle_as(&mut self, written: &[String]) -> Result<Vec<String>, LkdlError> {
+        let written = written.to_vec();
+        self.0.ask(|blocks| blocks.call_method1("settle_as", (written,))?.extract())
+    }
+
     fn record(&self) -> DataRecord {
         DataRecord::default()
+    }
+
+    fn identity(&mut self) -> Result<String, LkdlError> {
+        self.0.ask(|blocks| blocks.getattr("identity")?.extract())
     }
 }
 
@@ -73,6 +97,7 @@ where
 struct Files<T: Number> {
     source: BlockSource<T>,
     name: String,
+    identity: String,
 }
 
 impl<T: Number> Files<T> {
@@ -85,8 +110,24 @@ impl<T: Number> Files<T> {
         let data = data.collect::<Result<Vec<_>, _>>()?;
         let options = ReadOptions::default();
         let source = BlockSource::open(&data, directory.as_deref(), &options, block_size)?;
-        let names: Vec<String> = data.iter().map(ToString::to_string).collect();
-        Ok(Self { source, name: names.join(" + ") })
+        let name = joined(&data, ToString::to_string);
+        let identity = format!("{} in blocks of {block_size}", joined(&data, sized));
+        Ok(Self { source, name, identity })
+    }
+}
+
+fn joined(data: &[DataArgument], text: impl Fn(&DataArgument) -> String) -> String {
+    data.iter().map(text).collect::<Vec<_>>().join(" + ")
+}
+
+/// A file and its bytes; a named set stays as it is.
+fn sized(data: &DataArgument) -> String {
+    match data {
+        DataArgument::File(path) => match path.metadata() {
+            Ok(metadata) => format!("{data} of {} bytes", metadata.len()),
+            Err(_) => data.to_string(),
+        },
+        set => set.to_string(),
     }
 }
 
@@ -105,6 +146,15 @@ impl<T: Number> Labelled<T> for Files<T> {
         Ok(self.source.settle())
     }
 
+    fn written_names(&mut self) -> Result<Vec<String>, LkdlError> {
+        Ok(self.source.written_names().to_vec())
+    }
+
+    fn settle_as(&mut self, written: &[String]) -> Result<Vec<String>, LkdlError> {
+        self.source.settle_as(written);
+        Ok(self.source.settle().0)
+    }
+
     fn record(&self) -> DataRecord {
         DataRecord {
             name: self.name.clone(),
@@ -114,65 +164,117 @@ impl<T: Number> Labelled<T> for Files<T> {
             ..DataRecord::default()
         }
     }
+
+    fn identity(&mut self) -> Result<String, LkdlError> {
+        Ok(self.identity.clone())
+    }
 }
 
-/// Looks at all samples, chooses by the pilot what was left open, and learns pass by pass.
+/// Starts, or goes on from a checkpoint, and learns pass by pass.
 fn fit<T: Number>(
     source: &mut impl Labelled<T>,
-    wishes: &Wishes,
-    n_pilot: usize,
-    seed: u64,
+    said: &Streamed,
     watch: &Watch,
-) -> Result<Fitted<T>, Failure> {
-    wishes.check_streamed()?;
-    let survey = SurveyParams { n_pilot, seed, ..SurveyParams::default() };
+) -> Result<(Fitted<T>, Option<Drift>), Failure> {
+    said.check()?;
+    let run = said.run::<T>(source.identity()?);
+    let (mut fit, class_names, note) = match said.kept() {
+        Some(path) => resume(source, path, run, said.seed)?,
+        None => begin(source, said, run, watch)?,
+    };
+    let mut keeper = said.keeper(&note)?;
+    fit.run_passes(source, &mut keeper, watch)?;
+    let drift = fit.drift();
+    let pipeline: Pipeline<T> = fit.finish()?.map_classifier(Classifier::from);
+    let Note { settings, choice, data, .. } = note;
+    let card = Card { class_names, seed: said.seed, data, settings };
+    keeper.remove();
+    Ok((Fitted::new(pipeline, card, choice), drift))
+}
+
+/// A fit, what its classes are called, and what a checkpoint says of it.
+type Begun<T> = (StreamFit<T>, Vec<String>, Note);
+
+/// Looks at all samples, chooses by the pilot what was left open, and starts.
+fn begin<T: Number>(
+    source: &mut impl Labelled<T>,
+    said: &Streamed,
+    run: Run,
+    watch: &Watch,
+) -> Result<Begun<T>, Failure> {
+    let seed = said.seed;
+    let survey = SurveyParams { n_pilot: said.n_pilot, seed, ..SurveyParams::default() };
     let mut pilot = survey.survey(source, watch)?;
     let (class_names, classes) = source.settle()?;
-    if class_names.len() < 2 {
-        let message = "y has 1 class, so there is nothing to tell apart; give at least two";
-        return Err(Failure::argument(message));
-    }
+    check_classes(&class_names)?;
     pilot.relabel(&classes)?;
     let checksum = format!("{:016x}", pilot.tally.digest());
     let data = DataRecord { checksum, n_samples: pilot.tally.n_samples, ..source.record() };
     watch.begin("choose", 0);
-    let recipe = wishes.stream_recipe(
-        pilot.samples.as_ref(),
-        &pilot.labels,
-        DriftParams::default(),
-        seed,
-    )?;
+    let samples = pilot.samples.as_ref();
+    let recipe = said.wishes.stream_recipe(samples, &pilot.labels, said.drift, seed)?;
     let whole = recipe.params.gather(&pilot, source, watch)?;
     let fit = recipe.params.start(pilot, whole, watch)?;
-    let model = fit.run(source, &mut KeepNothing, watch)?;
-    let pipeline: Pipeline<T> = model.map_classifier(Classifier::from);
-    let card = Card { class_names, seed, data, settings: recipe.settings };
-    Ok(Fitted::new(pipeline, card, recipe.verdict.as_ref()))
+    let written_names = match said.keeping {
+        Some(_) => source.written_names()?,
+        None => Vec::new(),
+    };
+    let choice = recipe.verdict.map(|verdict| verdict.to_string());
+    let note = Note { run, settings: recipe.settings, choice, written_names, data };
+    Ok((fit, class_names, note))
+}
+
+/// Goes on from a checkpoint.
+fn resume<T: Number>(
+    source: &mut impl Labelled<T>,
+    path: &Path,
+    run: Run,
+    seed: u64,
+) -> Result<Begun<T>, Failure> {
+    let (note, state) = load_checkpoint::<T>(path, &run)?;
+    let class_names = source.settle_as(&note.written_names)?;
+    let recipe = StreamRecipe::<T>::of(note.settings.clone(), None, seed)?;
+    Ok((recipe.params.resume(state)?, class_names, note))
+}
+
+fn check_classes(class_names: &[String]) -> Result<(), Failure> {
+    if class_names.len() < 2 {
+        let message = "y has 1 class, so there is nothing to tell apart; give at least two";
+        return Err(Failure::argument(message));
+    }
+    Ok(())
 }
 
 /// What Python hands out, in its precision.
 fn fit_python<T: Number>(
     blocks: Py<PyAny>,
-    wishes: &Wishes,
-    n_pilot: usize,
-    seed: u64,
+    said: &Streamed,
     watch: &Watch,
-) -> Result<AnyModel, Failure>
+) -> Result<(AnyModel, Option<Drift>), Failure>
 where
     AnySamples: InPrecision<T>,
     AnyModel: Wrap<T>,
 {
     let mut source = PythonBlocks(Caller::new(blocks, watch));
-    match fit::<T>(&mut source, wishes, n_pilot, seed, watch) {
-        Ok(fitted) => Ok(AnyModel::wrap(fitted)),
+    match fit::<T>(&mut source, said, watch) {
+        Ok((fitted, drift)) => Ok((AnyModel::wrap(fitted), drift)),
         Err(failure) => Err(source.0.raised().map_or(failure, Failure::Raised)),
     }
 }
 
-/// Learns from what `blocks` hands out, pass by pass.
+/// A model; what its landmarks missed of the last samples, and at most, as multiples of what they
+/// missed of the pilot; landmarks that were added.
+type Learned = (Model, Option<(f64, f64, usize)>);
+
+fn learned((model, drift): (AnyModel, Option<Drift>)) -> Learned {
+    (Model { model }, drift.map(|drift| (drift.level, drift.highest, drift.n_grown)))
+}
+
+/// Learns from what `blocks` hands out, pass by pass. `drift` is its limit, and landmarks to add when
+/// it is exceeded.
 #[pyfunction]
-#[pyo3(signature = (blocks, dtype, settings, n_pilot, kernel=None, seed=0, threads=0,
-    progress=None))]
+#[pyo3(signature = (blocks, dtype, settings, n_pilot, drift, checkpoint=None, kernel=None, seed=0,
+    threads=0, progress=None))]
 #[allow(clippy::too_many_arguments)] // one for each argument of Python
 pub fn fit_blocks<'py>(
     py: Python<'py>,
@@ -180,23 +282,26 @@ pub fn fit_blocks<'py>(
     dtype: &str,
     settings: &Bound<'py, PyDict>,
     n_pilot: usize,
+    drift: (f64, usize),
+    checkpoint: Option<Keeping>,
     kernel: Option<&Bound<'py, PyAny>>,
     seed: u64,
     threads: usize,
     progress: Option<Bound<'py, PyAny>>,
-) -> PyResult<Model> {
-    let (wishes, is_single) = (wishes(settings, kernel)?, dtype == "float32");
-    let model = Call { py, threads, progress }.run(move |watch| {
+) -> PyResult<Learned> {
+    let said = Streamed::new(wishes(settings, kernel)?, n_pilot, drift, checkpoint, seed);
+    let is_single = dtype == "float32";
+    let found = Call { py, threads, progress }.run(move |watch| {
         let fit = if is_single { fit_python::<f32> } else { fit_python::<f64> };
-        fit(blocks, &wishes, n_pilot, seed, watch)
+        fit(blocks, &said, watch)
     })?;
-    Ok(Model { model })
+    Ok(learned(found))
 }
 
 /// Learns from files, one after the other, that `lkdl fit --stream` would read.
 #[pyfunction]
-#[pyo3(signature = (data, block_size, settings, n_pilot, data_dir=None, seed=0, threads=0,
-    progress=None))]
+#[pyo3(signature = (data, block_size, settings, n_pilot, drift, checkpoint=None, data_dir=None,
+    seed=0, threads=0, progress=None))]
 #[allow(clippy::too_many_arguments)] // one for each argument of Python
 pub fn fit_files<'py>(
     py: Python<'py>,
@@ -204,17 +309,20 @@ pub fn fit_files<'py>(
     block_size: usize,
     settings: &Bound<'py, PyDict>,
     n_pilot: usize,
+    drift: (f64, usize),
+    checkpoint: Option<Keeping>,
     data_dir: Option<PathBuf>,
     seed: u64,
     threads: usize,
     progress: Option<Bound<'py, PyAny>>,
-) -> PyResult<Model> {
-    let wishes = wishes(settings, None)?;
-    let model = Call { py, threads, progress }.run(move |watch| {
+) -> PyResult<Learned> {
+    let said = Streamed::new(wishes(settings, None)?, n_pilot, drift, checkpoint, seed);
+    let found = Call { py, threads, progress }.run(move |watch| {
         let mut source = Files::<f64>::open(&data, data_dir, block_size)?;
-        Ok(AnyModel::wrap(fit(&mut source, &wishes, n_pilot, seed, watch)?))
+        let (fitted, drift) = fit(&mut source, &said, watch)?;
+        Ok((AnyModel::wrap(fitted), drift))
     })?;
-    Ok(Model { model })
+    Ok(learned(found))
 }
 
 /// The keys of so many samples from number `first` on, by which a pilot is drawn.
@@ -293,6 +401,7 @@ fn start<T: Number>(
 where
     AnySamples: InPrecision<T>,
 {
+    check_classes(&class_names)?;
     watch.begin("choose", 0);
     let recipe = wishes.stream_recipe(
         pilot.samples.as_ref(),
@@ -315,5 +424,5 @@ where
     let model = recipe.params.start(pilot, whole, watch)?.finish()?;
     let pipeline: Pipeline<T> = model.map_classifier(Classifier::from);
     let card = Card { class_names, seed, data, settings: recipe.settings };
-    Ok(Fitted::new(pipeline, card, recipe.verdict.as_ref()))
+    Ok(Fitted::new(pipeline, card, recipe.verdict.map(|verdict| verdict.to_string())))
 }

@@ -3,7 +3,8 @@
 //! the same bits.
 
 use crate::array::{
-    AnySamples, InPrecision, Number, Samples, in_precision, indices, labels, reshaped, rows, vector,
+    AnySamples, InPrecision, Number, Samples, in_precision, indices, labels, numbers, reshaped,
+    rows, vector,
 };
 use crate::error::Failure;
 use crate::job::Call;
@@ -13,7 +14,6 @@ use lkdl::dictionary::{DictionaryStatistics, DictionarySums, WorstSample};
 use lkdl::map::{MapStatistics, MapSums, NystroemParams};
 use lkdl::sampling::LandmarkCount;
 use lkdl::{FeatureMap, LkdlError};
-use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 
 /// Statistics number from 0 what they are given, one block here; the data have a number of their own
@@ -208,13 +208,6 @@ fn read_parts<T: Number>(
         n_worst: worst.len(),
         worst,
     })
-}
-
-/// The values of a float64 vector.
-pub fn numbers(array: &Bound<'_, PyAny>, name: &str) -> Result<Vec<f64>, Failure> {
-    let wrong = || Failure::argument(format!("{name} must be a vector of float64"));
-    let array = array.cast::<PyArray1<f64>>().map_err(|_| wrong())?;
-    Ok(array.try_readonly().map_err(|_| wrong())?.as_array().to_vec())
 }
 
 /// The rows of a float64 array as columns.

@@ -88,7 +88,8 @@ fn sweep(images: &Dataset, learner: StreamLearner<f32>) -> Result<f64, LkdlError
         drift: DriftParams::default(),
     };
     let pilot = SurveyParams::default().survey(&mut source, &Silent)?;
-    let mut fit = params.start(pilot, &Silent)?;
+    let whole = params.gather(&pilot, &mut source, &Silent)?;
+    let mut fit = params.start(pilot, whole, &Silent)?;
     let (seconds, done) = time(|| fit.run_passes(&mut source, &mut KeepNothing, &Silent));
     done?;
     Ok(seconds)

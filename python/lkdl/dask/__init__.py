@@ -1,10 +1,10 @@
 """LKDL on Dask: arrays and data frames in blocks, on the threads of one machine or on a cluster.
 
 Estimators are those of :mod:`lkdl`, fitted on more data than one memory holds. A *pilot*, some
-thousands of samples drawn from all blocks, is fitted as usual, on the machine that calls ``fit``; it
-decides everything that needs a look at samples: kernel, landmarks, sizes, starting atoms. Then passes
-over the blocks refine the dictionaries: a block gives sums, sums add in one fixed order, and the
-result is the same, bit for bit, on any number of workers. Fitted attributes are NumPy arrays,
+thousands of samples drawn from all blocks, is looked at on the machine that calls ``fit``; it decides
+everything that needs a look at samples: kernel, landmarks, sizes, starting atoms. Then dictionaries
+learn from passes over the blocks: a block gives sums, sums add in one fixed order, and the result is
+the same, bit for bit, on any number of workers. Fitted attributes are NumPy arrays,
 ``predict`` and ``transform`` of Dask collections are lazy, and ``to_local()`` gives the ordinary
 estimator.
 

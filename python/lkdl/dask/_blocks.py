@@ -1,4 +1,4 @@
-"""Samples as numbered blocks: checked, counted, drawn from, and summed over in one fixed order.
+"""Samples as numbered blocks: checked, counted, and summed over in one fixed order.
 
 A task knows the number of its block and nothing of workers, so that a lost one's tasks can run again
 elsewhere. Errors name the block.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import dask
 import dask.array as da
@@ -42,15 +42,6 @@ def checked(X: Any, number: int, n_features: int, dtype: np.dtype[Any]) -> np.nd
     return aligned(X)
 
 
-class Pilot(NamedTuple):
-    """Samples that were drawn from all blocks."""
-
-    samples: Any
-    labels: np.ndarray | None
-    #: Which samples of the collection they are.
-    indices: np.ndarray
-
-
 class Blocks:
     """The blocks of a collection of samples, with their labels if there are any."""
 
@@ -60,7 +51,7 @@ class Blocks:
         self.n_features, self.dtype = int(self.array.shape[1]), self.array.dtype
         self.parts: list[Delayed] = self.array.to_delayed().ravel().tolist()
         self.labels = None if y is None else _labels(y, self.array)
-        self._counted: tuple[np.ndarray | None, np.ndarray] | None = None
+        self._sizes: np.ndarray | None = None
 
     def compute(self, tasks: Any) -> Any:
         """The results of tasks: by the client, the current one, or Dask's scheduler without any."""
@@ -105,49 +96,35 @@ class Blocks:
         task, shape = delayed(_of_block, pure=False), (self.n_features, self.dtype)
         return task(function, number, self.parts[number], labels, shape, *arguments)
 
-    def counts(self) -> tuple[np.ndarray | None, np.ndarray]:
-        """The labels there are, and samples per block (rows) and label (columns)."""
-        if self._counted is None:
-            self._counted = self._count()
-        return self._counted
+    def sizes(self) -> np.ndarray:
+        """How many samples every block has: its collection says it, its labels, or itself."""
+        if self._sizes is None:
+            said = self.array.chunks[0]
+            if np.isnan(said).any():
+                task, parts = delayed(_length, pure=False), self.labels or self.parts
+                said = self.compute([task(part) for part in parts])
+            self._sizes = np.array(said, dtype=np.int64)
+        return self._sizes
 
-    def _count(self) -> tuple[np.ndarray | None, np.ndarray]:
-        known = not np.isnan(self.array.chunks[0]).any()
-        if self.labels is None and known:
-            return None, np.array(self.array.chunks[0], dtype=np.int64)[:, None]
-        if known:  # labels alone will do
-            task = delayed(_count_labels, pure=False)
-            rows = zip(range(len(self.parts)), self.labels, self.array.chunks[0], strict=True)
-            found = self.compute([task(number, y, n_rows) for number, y, n_rows in rows])
-        else:
-            found = self.compute(self.each(_count))
-        if self.labels is None:
-            return None, np.array([[n_rows] for n_rows, _ in found], dtype=np.int64)
-        classes = np.unique(np.concatenate([labels for _, (labels, _) in found]))
-        table = np.zeros((len(found), len(classes)), dtype=np.int64)
-        for number, (_, (labels, counts)) in enumerate(found):
-            table[number, np.searchsorted(classes, labels)] = counts
-        return classes, table
+    def each_labels(
+        self, function: Callable[..., Any], of_blocks: Sequence[Any], *arguments: Any
+    ) -> list[Delayed]:
+        """``function(number, y, n_rows, of_block, *arguments)`` of every block, which is not loaded
+        for it; y is None without labels."""
+        task, labels = delayed(function, pure=False), self.labels or [None] * len(self.parts)
+        blocks = zip(labels, self.sizes().tolist(), of_blocks, strict=True)
+        return [task(number, *block, *arguments) for number, block in enumerate(blocks)]
 
-    def pilot(self, size: int, seed: int, least: int = 1) -> tuple[Pilot, np.ndarray | None]:
-        """About `size` samples of all blocks, at least so many of every class, and the classes.
-
-        Each class, and each block, has its share, so that no draw needs all samples in one place;
-        which samples of a block are taken depends on the seed and the block's number alone.
-        """
-        classes, table = self.counts()
-        if table.sum() == 0:
-            raise LkdlError("X has no samples")
-        quotas = shares(table, size, least)
-        tasks = self.each(_draw, classes, quotas, seed)
-        drawn = self.compute([tasks[number] for number in np.flatnonzero(quotas.sum(axis=1))])
-        offsets = np.concatenate([[0], np.cumsum(table.sum(axis=1))])
-        rows = np.concatenate([X for _, X, _, _ in drawn])
-        indices = np.concatenate([offsets[number] + which for number, _, _, which in drawn])
-        labels = None if classes is None else np.concatenate([y for _, _, y, _ in drawn])
-        return Pilot(self._named(rows), labels, indices), classes
-
-    def _named(self, rows: np.ndarray) -> Any:
+    def rows(self, indices: np.ndarray) -> Any:
+        """The samples of these numbers, ascending, with the names of their columns."""
+        sizes = self.sizes()
+        ends = np.cumsum(sizes)
+        of_block = np.searchsorted(ends, indices, side="right")
+        tasks = []
+        for number in np.unique(of_block).tolist():
+            which = indices[of_block == number] - (ends[number] - sizes[number])
+            tasks.append(self._task(_rows, number, which, int(sizes[number])))
+        rows = np.concatenate(self.compute(tasks))
         if self.names is None:
             return rows
         import pandas as pd
@@ -168,20 +145,6 @@ def total(add: Callable[[Any, Any], Any], blocks: Sequence[Delayed]) -> Delayed:
     for _, node in nodes[1:]:
         result = add(result, node)
     return result
-
-
-def shares(table: np.ndarray, size: int, least: int) -> np.ndarray:
-    """How many samples to draw of every block (rows) and class (columns): in proportion, evenly spaced
-    along the blocks, and at least so many of a class that has them."""
-    sizes = table.sum(axis=0)
-    wanted = np.minimum(sizes, np.maximum(size * sizes // max(sizes.sum(), 1), least))
-    quotas = np.zeros_like(table)
-    for label, (n_samples, count) in enumerate(zip(sizes.tolist(), wanted.tolist(), strict=True)):
-        if count:
-            places = np.arange(count) * n_samples // count
-            of_block = np.searchsorted(np.cumsum(table[:, label]), places, side="right")
-            quotas[:, label] = np.bincount(of_block, minlength=len(table))
-    return quotas
 
 
 def as_array(X: Any) -> tuple[da.Array, list[str] | None]:
@@ -260,26 +223,11 @@ def _of_result(function: Callable[..., Any], number: int, result: Any, *argument
         return function(number, result, *arguments)
 
 
-def _count(number: int, X: np.ndarray, y: np.ndarray | None) -> Any:
-    return len(X), None if y is None else np.unique(y, return_counts=True)
+def _length(part: Any) -> int:
+    return len(part)
 
 
-def _count_labels(number: int, y: Any, n_rows: int) -> Any:
-    return n_rows, np.unique(checked_labels(y, number, n_rows), return_counts=True)
-
-
-def _draw(
-    number: int,
-    X: np.ndarray,
-    y: np.ndarray | None,
-    classes: np.ndarray | None,
-    quotas: np.ndarray,
-    seed: int,
-) -> tuple[int, np.ndarray, np.ndarray | None, np.ndarray]:
-    """So many rows of every class."""
-    rng, chosen = np.random.default_rng([seed, number]), []
-    for label, quota in enumerate(quotas[number]):
-        members = np.arange(len(X)) if y is None else np.flatnonzero(y == classes[label])
-        chosen.append(rng.choice(members, quota, replace=False))
-    which = np.sort(np.concatenate(chosen))
-    return number, X[which], None if y is None else y[which], which
+def _rows(number: int, X: np.ndarray, y: Any, which: np.ndarray, n_rows: int) -> np.ndarray:
+    if len(X) != n_rows:
+        raise LkdlError(f"has {len(X)} samples, but had {n_rows} when they were counted")
+    return X[which]

@@ -6,86 +6,131 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from dask.delayed import Delayed
+from sklearn.utils.multiclass import check_classification_targets
 
 import lkdl
 
 from .. import _core
-from .._arguments import seed, threads
-from .._classifiers import names
+from .._arguments import seed, threads, validated
+from .._blocks import USUAL_PILOT
+from .._classifiers import USUAL_ITERS, USUAL_TOL, names
 from .._core import LkdlError
 from .._incremental import stalled
+from .._kernels import blockwise
 from .._progress import progress
+from .._stream import OF_BLOCKS
 from ._blocks import Blocks, total
-from ._lazy import USUAL_PILOT, OnDask, documented, is_dask, lazy
+from ._lazy import OnDask, documented, is_dask, lazy
+from ._pilot import draw_pilot
 from ._sums import add_classes, of_dictionary
-
-#: Iterations on all samples, and the least gain that lets them go on, unless it is said.
-USUAL_ITERS, USUAL_TOL = 5, 1e-4
-#: Samples of a class that the pilot has at least, if there are so many.
-LEAST_OF_CLASS = 50
 
 
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class LKDLClassifier(OnDask, lkdl.LKDLClassifier):
-    """Linearized kernel dictionary learning on Dask arrays and data frames.
+    __doc__ = OF_BLOCKS and (
+        """Linearized kernel dictionary learning on Dask arrays and data frames.
 
-    The pilot decides what :class:`lkdl.LKDLClassifier` decides: preparation, kernel, map, sizes, and
-    the atoms to start from. Then all blocks are mapped, and every iteration is a pass over their
-    virtual samples, whose sums update the atoms of all classes by the method of optimal directions.
-    K-SVD has no such sums: with ``learner="ksvd"`` it is how the pilot is learned.
+    The pilot decides preparation, kernel, map, sizes, and the atoms to start from. Then all blocks are
+    mapped, and every iteration is a pass over their virtual samples, whose sums update the atoms of all
+    classes by the method of optimal directions. A class that has converged is left as it is.
 
-    `persist` keeps virtual samples in the workers' memory between passes, `rank` values for each
-    sample; without it every pass maps all samples again.
-    """
+    It is the fit of ``lkdl.StreamLKDLClassifier(learner="mod")``, and of ``lkdl fit --stream --method
+    mod``: the same blocks, `random_state`, `pilot_size` and settings give the same atoms, bit for bit,
+    on any number of workers.
+
+    Examples
+    --------
+    >>> import dask.array as da, lkdl, lkdl.dask, numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> said = {"n_atoms": 20, "pilot_size": 500}
+    >>> there = lkdl.dask.LKDLClassifier(**said).fit(da.from_array(X, chunks=(600, -1)), y)
+    >>> here = lkdl.StreamLKDLClassifier(learner="mod", block_size=600, **said).fit(X, y)
+    >>> all(map(np.array_equal, there.components_, here.components_))
+    True
+
+    Parameters
+    ----------
+    persist : bool, default=True
+        Keep virtual samples in the workers' memory between passes, `rank` values for each sample;
+        without it every pass maps all samples again.
+    learner : {"mod"}, default="mod"
+        How dictionaries are learned. K-SVD's atoms follow each other through the residuals of all
+        samples, for which no sums stand: it is for samples in one memory, :class:`lkdl.LKDLClassifier`.
+"""
+        + OF_BLOCKS
+    )
 
     pilot_size: int = USUAL_PILOT
     persist: bool = True
+    learner: str = "mod"
 
     _of_dask: ClassVar[tuple[str, ...]] = ("pilot_size", "persist")
     _aside: ClassVar[frozenset[str]] = frozenset(_of_dask)
+
+    def _method(self) -> str:
+        if self.learner != "mod":
+            raise LkdlError(
+                f'learner is "{self.learner}", but must be mod, which alone learns from sums over '
+                "blocks"
+            )
+        return self.learner
 
     def fit(self, X: Any, y: Any) -> LKDLClassifier:
         """Learn from the rows of X and their labels y."""
         if y is None:
             raise LkdlError("y is missing; a classifier learns from labelled samples")
+        settings, draw = self._settings(None, None), seed(self.random_state)
         blocks = Blocks(X, y, self.client)
-        pilot, classes = blocks.pilot(self.pilot_size, seed(self.random_state), LEAST_OF_CLASS)
-        super().fit(pilot.samples, pilot.labels)
-        mapped = blocks.each(_mapped, self.model_, classes, self.n_jobs)
-        if self.persist:
-            mapped = blocks.persist(mapped)
-        atoms, errors = self._refined(blocks, mapped)
-        n_samples = int(blocks.counts()[1].sum())
-        model = self.model_.with_dictionaries(
-            atoms, errors, names(classes), self.model_.sparsity, n_samples
+        pilot = draw_pilot(blocks, self.pilot_size, draw)
+        check_classification_targets(pilot.labels)
+        rows = validated(self, pilot.samples, reset=True)
+        self.classes_ = pilot.classes
+        with progress(self, None, None, self._steps()) as report:
+            model = _core.start_blocks(
+                rows,
+                np.searchsorted(pilot.classes, pilot.labels).astype(np.int64),
+                pilot.indices,
+                (len(blocks.parts), int(blocks.sizes().max()), pilot.counts.tolist()),
+                names(pilot.classes),
+                settings,
+                kernel=blockwise(self.kernel, rows) if callable(self.kernel) else None,
+                seed=draw,
+                threads=threads(self.n_jobs),
+                progress=report,
+            )
+            atoms, errors = self._learned(blocks, model, report)
+        n_samples = int(pilot.counts.sum())
+        self._adopt(
+            model.with_dictionaries(atoms, errors, model.class_names, model.sparsity, n_samples)
         )
-        self._adopt(model)
         return self
 
-    def _refined(
-        self, blocks: Blocks, mapped: list[Delayed]
+    def _learned(
+        self, blocks: Blocks, model: _core.Model, report: Any
     ) -> tuple[list[np.ndarray], list[list[float]]]:
         """The atoms of every class after passes over all samples, and the errors they left."""
-        atoms, n_jobs = list(self.model_.class_atoms), threads(self.n_jobs)
-        sparsity = int(self.model_.settings["learning-sparsity"])
+        atoms, n_jobs = list(model.class_atoms), threads(self.n_jobs)
+        mapped = blocks.each(_mapped, model, self.classes_, self.n_jobs)
+        if self.persist:
+            mapped = blocks.persist(mapped)
+        sparsity, steps = int(model.settings["learning-sparsity"]), self._steps()
         iters = USUAL_ITERS if self.max_iter is None else self.max_iter
         tol = USUAL_TOL if self.tol is None else self.tol
         errors: list[list[float]] = [[] for _ in atoms]
-        with progress(self, None, None, iters * len(atoms)) as report:
-            for _ in range(iters):
-                going = [c for c in range(len(atoms)) if not stalled(errors[c], tol)]
-                if not going:
-                    break
-                of_classes = {c: atoms[c] for c in going}
-                tasks = blocks.follow(mapped, _class_sums, of_classes, sparsity, self.n_jobs)
-                sums = blocks.compute(total(add_classes, tasks))
-                for c in going:
-                    atoms[c], error, _ = _core.update_atoms(atoms[c], sums[c], n_jobs)
-                    errors[c].append(error)
-                    if report is not None:
-                        report("learn", sum(map(len, errors)), iters * len(atoms), c, error)
+        for _ in range(iters):
+            going = [c for c in range(len(atoms)) if not stalled(errors[c], tol)]
+            if not going:
+                break
+            of_classes = {c: atoms[c] for c in going}
+            tasks = blocks.follow(mapped, _class_sums, of_classes, sparsity, self.n_jobs)
+            sums = blocks.compute(total(add_classes, tasks))
+            for c in going:
+                atoms[c], error, _ = _core.update_atoms(atoms[c], sums[c], n_jobs)
+                errors[c].append(error)
+                if report is not None:
+                    report("learn", sum(map(len, errors)), steps, c, error)
         return atoms, errors
 
     predict = lazy("predict", lambda self: self.classes_.dtype)

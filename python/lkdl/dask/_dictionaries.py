@@ -11,11 +11,13 @@ import lkdl
 
 from .. import _core
 from .._arguments import clipped, samples, seed, threads, validated
+from .._blocks import USUAL_PILOT
 from .._core import LkdlError
 from .._incremental import stalled
 from .._progress import progress
 from ._blocks import Blocks, total
-from ._lazy import USUAL_PILOT, OnDask, documented, is_dask, lazy
+from ._lazy import OnDask, documented, is_dask, lazy
+from ._pilot import draw_pilot
 from ._sums import add_dictionaries, of_dictionary
 
 #: Blocks that are loaded ahead of a learner that takes them one after the other.
@@ -75,12 +77,10 @@ class MOD(_Coding, lkdl.MOD):
         blocks = Blocks(X, client=self.client)
         draw = seed(self.random_state)
         if self.dict_init is None:
-            pilot, _ = blocks.pilot(self.pilot_size, draw)
-            super().fit(pilot.samples)
+            super().fit(draw_pilot(blocks, self.pilot_size, draw).samples)
             atoms = self.components_
         else:
-            pilot, _ = blocks.pilot(1, draw)
-            validated(self, pilot.samples, reset=True)
+            validated(self, draw_pilot(blocks, 1, draw).samples, reset=True)
             atoms = self._given(blocks)
         sparsity = clipped("sparsity", self.sparsity, len(atoms), "the number of atoms")
         errors: list[float] = []
@@ -138,7 +138,7 @@ class OnlineDictionary(_Coding, lkdl.OnlineDictionary):
             return super().partial_fit(X)
         blocks = Blocks(X, client=self.client)
         if "_learner" in self.__dict__:
-            n_samples = int(blocks.counts()[1].sum())
+            n_samples = int(blocks.sizes().sum())
             learner, seen = self._learner, self.n_samples_seen_
         else:
             (learner, n_samples), seen = self._pilot(blocks), 0
@@ -147,8 +147,8 @@ class OnlineDictionary(_Coding, lkdl.OnlineDictionary):
 
     def _pilot(self, blocks: Blocks) -> tuple[_core.Incremental, int]:
         """A learner that starts from samples of the pilot, and how many samples there are."""
-        pilot, _ = blocks.pilot(self.pilot_size, seed(self.random_state))
-        n_samples = int(blocks.counts()[1].sum())
+        pilot = draw_pilot(blocks, self.pilot_size, seed(self.random_state))
+        n_samples = int(blocks.sizes().sum())
         rows = validated(self, pilot.samples, reset=True)
         count = clipped("n_components", self.n_components, n_samples, "the number of samples")
         total = self.max_iter * n_samples if self.total is None else self.total

@@ -13,11 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from .._core import LkdlError
 from ._blocks import Blocks, as_array, block, checked
 
-#: Samples that decide what needs a look at samples, unless it is said: what a laptop fits in a minute.
-USUAL_PILOT = 10_000
-
-PARAMETERS = """    pilot_size : int, default=10000
-        Samples, drawn from all blocks, that are fitted first, on the machine that calls ``fit``.
+PARAMETERS = """    pilot_size : int, default=20000
+        Samples, drawn from all blocks, that are looked at first, on the machine that calls ``fit``.
 """
 
 

@@ -11,9 +11,11 @@ import lkdl
 
 from .. import _core
 from .._arguments import seed, threads
+from .._blocks import USUAL_PILOT
 from .._core import LkdlError
 from ._blocks import Blocks, total
-from ._lazy import USUAL_PILOT, OnDask, documented, lazy
+from ._lazy import OnDask, documented, lazy
+from ._pilot import draw_pilot
 from ._sums import add_maps, of_map
 
 
@@ -39,7 +41,7 @@ class Nystroem(OnDask, lkdl.Nystroem):
             raise LkdlError("sampler must be a name for Dask; give points by landmarks=")
         blocks = Blocks(X, client=self.client)
         draw = seed(self.random_state)
-        pilot, _ = blocks.pilot(self.pilot_size, draw)
+        pilot = draw_pilot(blocks, self.pilot_size, draw)
         super().fit(pilot.samples)
         if self._map_needs_all():
             self._refit(blocks, len(pilot.indices), draw)

@@ -1,6 +1,5 @@
 //! `lkdl fit DATA -o MODEL`: learn a model, and say what it took.
 
-mod checkpoint;
 mod stream;
 mod stream_flags;
 

@@ -14,6 +14,10 @@ const LEAST_SHARE: f64 = 1e-6;
 /// Drift is when the share exceeds this many times the pilot's, unless another limit is said.
 pub(crate) const USUAL_LIMIT: f64 = 2.0;
 
+/// Samples that the running share reaches back, unless it is said: it then varies by a few hundredths
+/// on samples that are mixed, and follows within a block or a few.
+pub const USUAL_WINDOW: usize = 1000;
+
 /// Watches the residual energy of samples as they come.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DriftMonitor {
@@ -73,12 +77,12 @@ impl DriftMonitor {
     }
 
     /// All that the monitor has learned, for [`DriftMonitor::from_numbers`].
-    pub(crate) fn to_numbers(&self) -> [f64; 3] {
+    pub fn to_numbers(&self) -> [f64; 3] {
         [self.pilot_share, self.residual, self.total]
     }
 
     /// The monitor that had these numbers; `None` if none could have had them.
-    pub(crate) fn from_numbers(numbers: [f64; 3], window: usize) -> Option<Self> {
+    pub fn from_numbers(numbers: [f64; 3], window: usize) -> Option<Self> {
         let [pilot_share, residual, total] = numbers;
         let possible = numbers.iter().all(|v| *v >= 0.0 && v.is_finite());
         (possible && pilot_share >= LEAST_SHARE && window > 0).then_some(Self {

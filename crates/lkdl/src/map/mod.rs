@@ -25,8 +25,8 @@ mod spectrum;
 mod statistics;
 
 pub use certificate::{best_rank_errors, relative_error};
-pub use drift::DriftMonitor;
 pub(crate) use drift::USUAL_LIMIT;
+pub use drift::{DriftMonitor, USUAL_WINDOW};
 pub use nystroem::{NystroemMap, NystroemParams, Rank, Variant};
 pub(crate) use projection::{cross_bytes, tile_width};
 pub use spectrum::Indefinite;

@@ -10,16 +10,13 @@
 use crate::error::{LkdlError, Warning};
 use crate::kernel::Panel;
 use crate::map::nystroem::NystroemMap;
-use crate::map::{DriftMonitor, USUAL_LIMIT};
+use crate::map::{DriftMonitor, USUAL_LIMIT, USUAL_WINDOW};
 use crate::matrix::{Contiguous, gather, matrix_bytes};
 use crate::pipeline::MapParams;
 use crate::real::Real;
 use crate::state::{Saved, Saving, unfit};
 use faer::MatRef;
 
-/// Samples that the running share reaches back: it then varies by a few hundredths on samples that
-/// are mixed, and follows within a block or a few.
-const WINDOW: usize = 1000;
 /// Samples of a block that new landmarks are chosen among, at most, unless there are to be more than
 /// half as many: n² kernel values are formed.
 const CANDIDATES: usize = 1024;
@@ -133,7 +130,7 @@ impl Watch {
             return Ok(None);
         }
         let (missed, whole) = map.energies(pilot, F)?;
-        let monitor = DriftMonitor::new(&missed, &whole, WINDOW)?.with_limit(params.limit)?;
+        let monitor = DriftMonitor::new(&missed, &whole, USUAL_WINDOW)?.with_limit(params.limit)?;
         let params = *params;
         Ok(Some(Self { params, seed, monitor, highest: 0.0, n_growths: 0, n_grown: 0 }))
     }
@@ -216,7 +213,7 @@ impl Watch {
         let &[share, residual, total, highest] = from.numbers(DRIFT, "numbers")?.as_slice() else {
             return Err(unfit(DRIFT, "numbers", "has another length"));
         };
-        let monitor = DriftMonitor::from_numbers([share, residual, total], WINDOW)
+        let monitor = DriftMonitor::from_numbers([share, residual, total], USUAL_WINDOW)
             .ok_or_else(|| unfit(DRIFT, "numbers", "holds what is no energy"))?
             .with_limit(params.limit)?;
         let (params, seed) = (*params, map.seed);

@@ -1,6 +1,5 @@
 //! `lkdl fit DATA -o MODEL --stream`: the data in blocks, as often as it takes, in bounded memory.
 
-use super::checkpoint::{FileKeeper, Note, load};
 use super::{DriftReport, FitArgs, Memory, PlannedStage, Report};
 use super::{learned, named, outcome, planned, planned_stages, save, say, seconds, verdict};
 use crate::context::Context;
@@ -12,9 +11,8 @@ use crate::words::{counted, shown};
 use lkdl::monitor::Monitor;
 use lkdl::stream::{Drift, StreamFit, SurveyParams};
 use lkdl_data::{BlockSource, DataArgument, Labels};
-use lkdl_model::{Classifier, DataRecord, Element, Pipeline};
+use lkdl_model::{Classifier, DataRecord, Element, FileKeeper, Note, Pipeline, load_checkpoint};
 use lkdl_recipe::{Method, StreamRecipe, Wishes};
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Fits, saves and reports.
@@ -41,7 +39,7 @@ struct Run<'a, T: Element> {
     source: BlockSource<T>,
     n_pilot: usize,
     /// Everything that the model depends on, as it was given.
-    run: BTreeMap<String, String>,
+    run: lkdl_model::Run,
     stages: Stages<'a>,
 }
 
@@ -119,7 +117,7 @@ impl<'a, T: Element> Run<'a, T> {
 
     /// Goes on from a checkpoint.
     fn resume(&mut self, path: &Path) -> Result<Started<T>, Failure> {
-        let (note, state) = load::<T>(path, &self.run)?;
+        let (note, state) = load_checkpoint::<T>(path, &self.run).map_err(Failure::input)?;
         self.source.settle_as(&note.written_names);
         let recipe = StreamRecipe::<T>::of(note.settings.clone(), None, self.context.seed)?;
         let fit = recipe.params.resume(state)?;

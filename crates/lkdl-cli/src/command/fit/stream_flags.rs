@@ -4,9 +4,8 @@ use clap::Args;
 use lkdl::Real;
 use lkdl::stream::DriftParams;
 use lkdl_data::DataArgument;
+use lkdl_model::Every;
 use std::path::PathBuf;
-use std::str::FromStr;
-use std::time::Duration;
 
 /// Samples of a block, where the budget decides.
 const BLOCK: std::ops::RangeInclusive<usize> = 256..=8192;
@@ -94,62 +93,9 @@ fn within<T: Real>(n_features: usize, budget: Option<u64>, share: u64) -> usize 
     usize::try_from(budget.unwrap_or(u64::MAX) / share / sample).unwrap_or(usize::MAX)
 }
 
-/// How often something is done.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Every {
-    /// After so many blocks.
-    Blocks(usize),
-    /// After so much time.
-    Time(Duration),
-}
-
-impl Default for Every {
-    fn default() -> Self {
-        Self::Time(Duration::from_secs(60))
-    }
-}
-
-impl FromStr for Every {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || "must be a time such as 30s or 5min, or a number of blocks".to_string();
-        let seconds = |number: &str, unit: f64| {
-            let count: f64 = number.trim().parse().map_err(|_| wrong())?;
-            Duration::try_from_secs_f64(count * unit).map(Self::Time).map_err(|_| wrong())
-        };
-        if let Some(number) = text.strip_suffix("min") {
-            return seconds(number, 60.0);
-        }
-        if let Some(number) = text.strip_suffix('s') {
-            return seconds(number, 1.0);
-        }
-        match text.parse() {
-            Ok(0) | Err(_) => Err(wrong()),
-            Ok(blocks) => Ok(Self::Blocks(blocks)),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_and_blocks_are_told_apart() {
-        let time = |seconds| Every::Time(Duration::from_secs_f64(seconds));
-        for (text, every) in [
-            ("30s", time(30.0)),
-            ("0.5 s", time(0.5)),
-            ("5min", time(300.0)),
-            ("7", Every::Blocks(7)),
-        ] {
-            assert_eq!(text.parse(), Ok(every));
-        }
-        for text in ["", "0", "s", "-1s", "1h", "nans", "min"] {
-            assert!(text.parse::<Every>().unwrap_err().contains("30s or 5min"), "{text}");
-        }
-    }
 
     #[test]
     fn blocks_and_pilots_are_what_the_budget_holds() {
