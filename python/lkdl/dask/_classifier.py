@@ -22,7 +22,7 @@ from .._stream import OF_BLOCKS
 from ._blocks import Blocks, total
 from ._lazy import OnDask, documented, is_dask, lazy
 from ._pilot import draw_pilot
-from ._sums import add_classes, of_dictionary
+from ._sums import add_classes, add_gathered, of_dictionary, of_request
 
 
 @documented
@@ -31,8 +31,9 @@ class LKDLClassifier(OnDask, lkdl.LKDLClassifier):
     __doc__ = OF_BLOCKS and (
         """Linearized kernel dictionary learning on Dask arrays and data frames.
 
-    The pilot decides preparation, kernel, map, sizes, and the atoms to start from. Then all blocks are
-    mapped, and every iteration is a pass over their virtual samples, whose sums update the atoms of all
+    The pilot decides preparation, kernel, map, sizes, and the atoms to start from; means and deviations
+    of ``standardize``, landmarks of the diagonal sampler and the sums of an optimal or centred map come
+    from all samples, by a pass for each that is asked for. Then all blocks are mapped, and every iteration is a pass over their virtual samples, whose sums update the atoms of all
     classes by the method of optimal directions. A class that has converged is left as it is.
 
     It is the fit of ``lkdl.StreamLKDLClassifier(learner="mod")``, and of ``lkdl fit --stream --method
@@ -87,6 +88,7 @@ class LKDLClassifier(OnDask, lkdl.LKDLClassifier):
         check_classification_targets(pilot.labels)
         rows = validated(self, pilot.samples, reset=True)
         self.classes_ = pilot.classes
+        kernel = blockwise(self.kernel, rows) if callable(self.kernel) else None
         with progress(self, None, None, self._steps()) as report:
             model = _core.start_blocks(
                 rows,
@@ -95,10 +97,11 @@ class LKDLClassifier(OnDask, lkdl.LKDLClassifier):
                 (len(blocks.parts), int(blocks.sizes().max()), pilot.counts.tolist()),
                 names(pilot.classes),
                 settings,
-                kernel=blockwise(self.kernel, rows) if callable(self.kernel) else None,
+                kernel=kernel,
                 seed=draw,
                 threads=threads(self.n_jobs),
                 progress=report,
+                gather=lambda request: self._gathered(blocks, request, kernel),
             )
             atoms, errors = self._learned(blocks, model, report)
         n_samples = int(pilot.counts.sum())
@@ -106,6 +109,13 @@ class LKDLClassifier(OnDask, lkdl.LKDLClassifier):
             model.with_dictionaries(atoms, errors, model.class_names, model.sparsity, n_samples)
         )
         return self
+
+    def _gathered(self, blocks: Blocks, request: Any, kernel: Any) -> Any:
+        """What the start of a fit asks of all samples."""
+        sizes = blocks.sizes()
+        firsts = np.cumsum(sizes) - sizes
+        tasks = blocks.each(of_request, request, firsts, kernel, self.n_jobs)
+        return blocks.compute(total(add_gathered, tasks))
 
     def _learned(
         self, blocks: Blocks, model: _core.Model, report: Any

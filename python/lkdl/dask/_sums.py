@@ -29,6 +29,26 @@ def of_dictionary(
     return _core.dictionary_sums(X, aligned(atoms), sparsity, number, threads(n_jobs))
 
 
+def of_request(
+    number: int,
+    X: np.ndarray,
+    y: Any,
+    request: Any,
+    firsts: np.ndarray,
+    kernel: Any,
+    n_jobs: int | None,
+) -> Any:
+    """What a fit that starts asks of all samples, of a block; `firsts` are the numbers of the blocks'
+    first samples."""
+    first = int(firsts[number])
+    return _core.gather_block(aligned(request), X, first, kernel, threads(n_jobs))
+
+
+def add_gathered(first: Any, later: Any) -> Any:
+    """The sum of two answers to one request."""
+    return _core.add_gathered(aligned(first), aligned(later))
+
+
 def add_maps(first: MapSums | None, later: MapSums | None) -> MapSums | None:
     """The sums over the samples of both."""
     if first is None or later is None:
