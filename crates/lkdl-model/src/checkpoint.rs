@@ -275,7 +275,9 @@ mod tests {
         };
         let mut files = Files(Vec::new());
         let pilot = SurveyParams::default().survey(&mut Two(0), &Silent).unwrap();
-        params.start(pilot, &Silent).unwrap().run(&mut Two(0), &mut files, &Silent).unwrap();
+        let whole = params.gather(&pilot, &mut Two(0), &Silent).unwrap();
+        let fit = params.start(pilot, whole, &Silent).unwrap();
+        fit.run(&mut Two(0), &mut files, &Silent).unwrap();
         files.0
     }
 
