@@ -28,9 +28,7 @@ DictionarySums: TypeAlias = tuple[
 Checkpoint: TypeAlias = dict[str, Any]
 
 Moments: TypeAlias = tuple[int, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
-GatherRequest: TypeAlias = tuple[
-    dict[str, str], int, list[Moments], int | None, Floats | None
-]
+GatherRequest: TypeAlias = tuple[dict[str, str], int, list[Moments], int | None, Floats | None]
 Candidates: TypeAlias = tuple[int, NDArray[np.float64], NDArray[np.int64], Floats]
 GatheredPart: TypeAlias = tuple[str, Moments | Candidates | MapSums]
 
@@ -149,9 +147,7 @@ def gather_block(
     kernel: Callable[[Floats, Floats], Floats] | None = None,
     threads: int = 0,
 ) -> GatheredPart | None: ...
-def add_gathered(
-    first: GatheredPart | None, later: GatheredPart | None
-) -> GatheredPart | None: ...
+def add_gathered(first: GatheredPart | None, later: GatheredPart | None) -> GatheredPart | None: ...
 def read(
     data: str, data_dir: str | PathLike[str] | None = None
 ) -> tuple[

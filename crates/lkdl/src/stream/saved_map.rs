@@ -1,4 +1,4 @@
-//! Preparation and map of a fit that is kept: what they learned from the pilot. The rest follows
+//! Preparation and map of a fit that is kept: what they learned from the samples. The rest follows
 //! from their parameters.
 
 use crate::error::LkdlError;
