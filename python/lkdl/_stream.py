@@ -6,7 +6,6 @@ import os
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-
 from . import _core
 from ._arguments import at_least_one, seed, threads
 from ._blocks import USUAL_PILOT
