@@ -28,12 +28,7 @@ pub(crate) fn sweep_atoms<T: Real>(
 ) {
     for first in (0..D.ncols()).step_by(PANEL) {
         let width = PANEL.min(D.ncols() - first);
-        // quotients, so that no sum leaves the range of T
-        let shares = |sums: &Mat<f64>| {
-            let share = |j: usize| if A[(j, j)] > 0.0 { 1.0 / A[(j, j)] } else { 0.0 };
-            Mat::from_fn(sums.nrows(), width, |t, i| T::of(sums[(t, first + i)] * share(first + i)))
-        };
-        let (weights, mut R) = (shares(A), shares(B));
+        let (weights, mut R) = (shares(A, A, first, width), shares(B, A, first, width));
         par_product_by_rows_into(R.as_mut(), Accum::Add, -1.0, D.as_ref(), weights.as_ref());
         for i in 0..width {
             let (j, mut u) = (first + i, R.col_as_slice(i).to_vec());
@@ -49,6 +44,18 @@ pub(crate) fn sweep_atoms<T: Real>(
             }
         }
     }
+}
+
+/// Columns j of the sums over A_jj, so that none leaves the range of T; zeros where A_jj is 0.
+fn shares<T: Real>(sums: &Mat<f64>, A: &Mat<f64>, first: usize, width: usize) -> Mat<T> {
+    let mut shares = Mat::zeros(sums.nrows(), width);
+    for i in 0..width {
+        let j = first + i;
+        let share = if A[(j, j)] > 0.0 { 1.0 / A[(j, j)] } else { 0.0 };
+        let pairs = shares.col_as_slice_mut(i).iter_mut().zip(sums.col_as_slice(j));
+        pairs.for_each(|(to, from)| *to = T::of(from * share));
+    }
+    shares
 }
 
 #[cfg(test)]

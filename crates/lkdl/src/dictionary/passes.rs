@@ -101,9 +101,10 @@ impl<T: Real> ModParams<T> {
         let m = self.n_atoms;
         let sums = matrix_bytes::<f64>(m, m) + matrix_bytes::<f64>(n_features, m);
         let node = sums + matrix_bytes::<T>(n_features, m);
-        // one node per bit of the block count, one more on its way into the tree
-        let n_nodes = u64::from(usize::BITS - n_blocks.leading_zeros()) + 1;
-        n_nodes * node + 2 * sums + 3 * matrix_bytes::<T>(n_features.max(m), m)
+        // 2^b − 1 blocks fill b nodes, and one is on its way into the tree; an update, which copies
+        // sums, comes when all nodes have become one
+        let n_nodes = u64::from((n_blocks + 1).ilog2()) + 1;
+        (n_nodes * node).max(node + 2 * sums) + 3 * matrix_bytes::<T>(n_features.max(m), m)
     }
 }
 

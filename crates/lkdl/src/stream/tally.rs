@@ -6,6 +6,7 @@ use crate::error::LkdlError;
 use crate::matrix::{check_samples, check_size};
 use crate::real::Real;
 use crate::state::{Saved, Saving, unfit};
+use rayon::prelude::*;
 
 /// The counts of one pass.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -59,7 +60,9 @@ impl Tally {
         }
         self.n_features = block.samples.nrows();
         self.largest_block = self.largest_block.max(n);
-        for (i, &class) in block.labels.iter().enumerate() {
+        let digests: Vec<u64> =
+            (0..n).into_par_iter().map(|i| digest(block.samples.col_as_slice(i))).collect();
+        for (&class, digest) in block.labels.iter().zip(digests) {
             if class >= self.class_counts.len() {
                 self.class_counts.resize(class + 1, 0);
                 self.class_digests.resize(class + 1, 0);
@@ -67,8 +70,7 @@ impl Tally {
             self.class_counts[class] += 1;
             let place = mix(0, self.n_samples as u64 + 1);
             self.class_digests[class] = self.class_digests[class].wrapping_add(place);
-            let values = block.samples.col_as_slice(i).iter();
-            self.digest = values.fold(self.digest, |hash, value| mix(hash, value.wide().to_bits()));
+            self.digest = mix(self.digest, digest);
             self.n_samples += 1;
         }
         Ok(())
@@ -191,6 +193,11 @@ impl Tally {
         }
         (self.class_counts, self.class_digests) = (counts, digests);
     }
+}
+
+/// Of the values of one sample.
+fn digest<T: Real>(sample: &[T]) -> u64 {
+    sample.iter().fold(1, |hash, value| mix(hash, value.wide().to_bits()))
 }
 
 /// Order matters, and every bit: multiply and rotate, as hash tables do. It is no secret that is
