@@ -25,6 +25,13 @@ def block(number: int) -> Iterator[None]:
         raise LkdlError(text if text.startswith("block ") else f"block {number}: {text}") from None
 
 
+def check_kind(before: np.dtype[Any], dtype: np.dtype[Any]) -> None:
+    """Refuses texts among numbers, and numbers among texts; objects may be either."""
+    is_text = {kind in "US" for kind in (before.kind, dtype.kind) if kind != "O"}
+    if len(is_text) > 1:
+        raise LkdlError(f"has labels of {dtype}, but those before are of {before}")
+
+
 def checked_labels(y: Any, number: int, n_rows: int) -> np.ndarray:
     """The labels of a block, one for each row, none missing."""
     with block(number):

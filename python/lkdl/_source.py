@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from ._arguments import FLOATS, at_least_one, dense
-from ._blocks import block, checked_labels, distinct
+from ._blocks import block, check_kind, checked_labels, distinct
 from ._classifiers import names
 from ._core import LkdlError
 
@@ -122,8 +122,7 @@ class Source:
 
     def _check_kind(self, dtype: np.dtype[Any]) -> None:
         before = dtype if self._label_dtype is None else self._label_dtype
-        if (before.kind in "US") != (dtype.kind in "US"):
-            raise LkdlError(f"has labels of {dtype}, but those before are of {before}")
+        check_kind(before, dtype)
         self._label_dtype = np.promote_types(before, dtype)
 
     def _index(self, label: Any) -> int:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from . import _core
 from ._arguments import FLOATS, dense, seed, threads
+from ._blocks import check_kind
 from ._classifiers import LKDLClassifier, names
 from ._core import LkdlError
 from ._incremental import settings
@@ -137,6 +138,10 @@ class OnlineLKDLClassifier(LKDLClassifier):
             )
 
     def _feed(self, X: np.ndarray, y: np.ndarray) -> None:
+        try:
+            check_kind(self.classes_.dtype, y.dtype)
+        except LkdlError as error:
+            raise LkdlError(f"y {error}") from None
         labels = np.unique(y)
         self._check_known(labels, self.classes_ if self._all_known else None)
         model, learners, drift = self.model_, dict(self._learners), self._drift

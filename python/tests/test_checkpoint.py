@@ -212,3 +212,16 @@ def test_a_part_that_lies_elsewhere_is_drift_and_landmarks_grow_into_it():
     assert patient.n_grown_ == 0 and patient.drift_ == still.drift_
     linear = StreamLKDLClassifier(map="none", max_iter=1, n_atoms=6).fit(X, y)
     assert linear.drift_ is None and linear.highest_drift_ is None and linear.n_grown_ == 0
+
+
+def test_a_checkpoint_is_of_the_blocks_that_it_has_learned(data, tmp_path):
+    X, y = data
+    model = StreamLKDLClassifier(
+        **{**SAID, "max_iter": 1}, checkpoint=tmp_path / "c", checkpoint_every=1, resume=True
+    )
+    with pytest.raises(InterruptedError):
+        model.fit(blocks(X, y, (1, 9)))
+    for other in (blocks(X[::-1], y), blocks(X, y[::-1])):
+        with pytest.raises(LkdlError, match="not those that the checkpoint has learned"):
+            model.fit(other)
+    model.fit(blocks(X, y))

@@ -107,3 +107,28 @@ def test_classes_may_have_any_names_and_blocks_any_form(data):
     here = lkdl.StreamLKDLClassifier(learner="mod", **SAID)
     here.fit([(part[names], part["label"]) for part in parts])
     assert same(there, here) and list(there.feature_names_in_) == list(here.feature_names_in_)
+
+
+@pytest.mark.parametrize("change", ["other labels", "other classes", "other samples"])
+def test_data_that_change_between_passes_are_noticed(change, data, monkeypatch):
+    X, y = on_dask(*data)
+    moved, draw = [], lkdl.dask._classifier.draw_pilot
+
+    def drawn(*arguments):
+        pilot = draw(*arguments)
+        moved.append(None)
+        return pilot
+
+    monkeypatch.setattr(lkdl.dask._classifier, "draw_pilot", drawn)
+    if change == "other labels":
+        y = y.map_blocks(lambda y: np.where(y == 3, 4, y) if moved else y, dtype=y.dtype)
+    elif change == "other classes":
+        y = y.map_blocks(lambda y: y + 100 if moved else y, dtype=y.dtype)
+    else:
+        X = X.map_blocks(lambda X: X * (1 + len(moved)), dtype=X.dtype)
+        update = lkdl._core.update_atoms
+        moving = lambda *arguments: moved.append(None) or update(*arguments)
+        monkeypatch.setattr(lkdl._core, "update_atoms", moving)
+    model = lkdl.dask.LKDLClassifier(**SAID, map="none", prepare="none", persist=False)
+    with pytest.raises(lkdl.LkdlError, match="changed between two passes|were not there"):
+        model.fit(X, y)

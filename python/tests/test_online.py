@@ -181,6 +181,16 @@ def test_a_label_that_was_not_announced_is_refused_and_changes_nothing(digits):
     assert np.array_equal(stream.residuals(X[:20]), before) and stream.n_samples_seen_ == 500
 
 
+def test_labels_of_another_kind_are_refused_and_change_nothing(digits):
+    X, y = digits
+    model = lkdl.OnlineLKDLClassifier(n_atoms=8, sparsity=2).partial_fit(X[:300], y[:300])
+    before = model.model_.to_bytes()
+    with pytest.raises(lkdl.LkdlError, match="y has labels of <U.*, but those before are of int64"):
+        model.partial_fit(X[300:400], y[300:400].astype(str))
+    assert model.model_.to_bytes() == before and model.classes_.dtype == y.dtype
+    model.partial_fit(X[300:400], y[300:400])
+
+
 def test_drift_is_seen_and_landmarks_grow_into_it(digits):
     X, y = digits
     X = np.where(np.arange(len(X))[:, None] < 900, X, X[:, ::-1] ** 2)  # another kind of image

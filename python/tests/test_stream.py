@@ -234,3 +234,26 @@ def test_a_kernel_may_be_a_function(data, blocks):
     assert fitted.score(X, y) > 0.9
     with pytest.raises(LkdlError, match="name one for files"):
         model(kernel=lambda A, B: A @ B.T).fit("digits")
+
+
+def test_files_that_are_damaged_or_do_not_fit_are_refused(data, tmp_path):
+    X, y = data
+    whole, flipped, unlabelled = (tmp_path / f"{name}.npz" for name in ("whole", "flipped", "nan"))
+    np.savez(whole, X=X, y=y)
+    damaged = bytearray(whole.read_bytes())
+    damaged[20_000] ^= 64
+    flipped.write_bytes(damaged)
+    with pytest.raises(LkdlError, match=r"flipped\.npz: .*checksum does not match"):
+        model().fit(flipped)
+    np.savez(unlabelled, X=X, y=np.where(np.arange(len(y)) == 500, np.nan, y))
+    with pytest.raises(LkdlError, match="label is NaN, but must be finite"):
+        model().fit(unlabelled)
+    names = [f"pixel{i}" for i in range(X.shape[1])]
+    frame = pd.DataFrame(X, columns=names)
+    for name, columns in (("first", names), ("second", names[::-1])):
+        frame[columns].assign(label=y).to_csv(tmp_path / f"{name}.csv", index=False)
+    files = [tmp_path / "first.csv", tmp_path / "second.csv"]
+    with pytest.raises(LkdlError, match='feature 0 is "pixel63", where the first file has "pixel0"'):
+        model().fit(files)
+    with pytest.raises(LkdlError, match="block_size is 4611686018427387904, but must be between"):
+        model(block_size=2**62).fit(whole)

@@ -120,6 +120,17 @@ fn what_cannot_be_streamed_is_refused_with_the_fix() {
     assert_eq!(lkdl(&["data", "convert", "digits", &mat]).code, 0);
     refused(&[&mat, "--stream"], 3, "mat is not read in blocks; convert it first");
     refused(&["digits", "--stream", "--block", "0"], 2, "block_size is 0");
+    let large = "block_size is 1000000000, but must be between 1 and 1048576";
+    refused(&["digits", "--stream", "--block", "1000000000"], 2, large);
+    let taken = "is the model or the data; name another file";
+    refused(&["digits", "--stream", "--checkpoint", &model], 2, taken);
+    refused(&[&one, "--stream", "--checkpoint", &one, "--force"], 2, taken);
+    refused(&["digits", "--stream", "--checkpoint", "/dev/null", "--resume"], 2, "is not a file");
+    let missing = folder.path("no/such/folder.ckpt");
+    refused(&["digits", "--stream", "--checkpoint", &missing, "--resume"], 4, "no/such");
+    let turned = folder.write("turned.csv", "f1,f0,label\n1,2,a\n3,4,b\n");
+    let other = "turned.csv: feature 0 is \"f1\", where the first file has \"f0\"";
+    refused(&[&one, "--stream", "--more-data", &turned], 3, other);
 }
 
 /// A fit of many small blocks that keeps its state after each of them.

@@ -307,12 +307,12 @@ mod tests {
     #[test]
     fn another_version_and_another_file_are_refused() {
         let text = String::from_utf8_lossy(&files()[0]).into_owned();
-        assert!(text.contains(r#"\"version\":2"#));
+        assert!(text.contains(r#"\"version\":3"#));
         let mut bytes = files()[0].clone();
-        let place = bytes.windows(13).position(|w| w == br#"\"version\":2"#).unwrap();
-        bytes[place + 12] = b'3';
+        let place = bytes.windows(13).position(|w| w == br#"\"version\":3"#).unwrap();
+        bytes[place + 12] = b'4';
         let error = read_checkpoint(&bytes).unwrap_err();
-        assert!(matches!(error, CheckpointError::OtherVersion { version: 3, .. }), "{error}");
+        assert!(matches!(error, CheckpointError::OtherVersion { version: 4, .. }), "{error}");
         let error = read_checkpoint(b"something else entirely").unwrap_err();
         assert!(matches!(error, CheckpointError::NotACheckpoint { .. }), "{error}");
     }

@@ -30,17 +30,6 @@ pub trait Source<T: Real> {
 
     /// Back to the first block.
     fn rewind(&mut self) -> Result<(), LkdlError>;
-
-    /// Passes over so many blocks. A source that can do so without reading them should.
-    fn skip(&mut self, blocks: usize) -> Result<(), LkdlError> {
-        for block in 0..blocks {
-            if self.next_block()?.is_none() {
-                let change = format!("it ends after {block} of the {blocks} blocks seen before");
-                return Err(LkdlError::SourceChanged { change });
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Something that adds.

@@ -103,7 +103,7 @@ class LKDLClassifier(OnDask, lkdl.LKDLClassifier):
                 progress=report,
                 gather=lambda request: self._gathered(blocks, request, kernel),
             )
-            atoms, errors = self._learned(blocks, model, report)
+            atoms, errors = self._learned(blocks, model, pilot.counts, report)
         n_samples = int(pilot.counts.sum())
         self._adopt(
             model.with_dictionaries(atoms, errors, model.class_names, model.sparsity, n_samples)
@@ -118,7 +118,7 @@ class LKDLClassifier(OnDask, lkdl.LKDLClassifier):
         return blocks.compute(total(add_gathered, tasks))
 
     def _learned(
-        self, blocks: Blocks, model: _core.Model, report: Any
+        self, blocks: Blocks, model: _core.Model, counts: np.ndarray, report: Any
     ) -> tuple[list[np.ndarray], list[list[float]]]:
         """The atoms of every class after passes over all samples, and the errors they left."""
         atoms, n_jobs = list(model.class_atoms), threads(self.n_jobs)
@@ -129,6 +129,7 @@ class LKDLClassifier(OnDask, lkdl.LKDLClassifier):
         iters = USUAL_ITERS if self.max_iter is None else self.max_iter
         tol = USUAL_TOL if self.tol is None else self.tol
         errors: list[list[float]] = [[] for _ in atoms]
+        seen: dict[int, tuple[int, float]] = {}
         for _ in range(iters):
             going = [c for c in range(len(atoms)) if not stalled(errors[c], tol)]
             if not going:
@@ -137,11 +138,23 @@ class LKDLClassifier(OnDask, lkdl.LKDLClassifier):
             tasks = blocks.follow(mapped, _class_sums, of_classes, sparsity, self.n_jobs)
             sums = blocks.compute(total(add_classes, tasks))
             for c in going:
+                self._check_same(c, sums.get(c), int(counts[c]), seen)
                 atoms[c], error, _ = _core.update_atoms(atoms[c], sums[c], n_jobs)
                 errors[c].append(error)
                 if report is not None:
                     report("learn", sum(map(len, errors)), steps, c, error)
         return atoms, errors
+
+    def _check_same(
+        self, c: int, sums: Any, count: int, seen: dict[int, tuple[int, float]]
+    ) -> None:
+        """Refuses a class whose samples are not those of the pilot's pass, or of the pass before."""
+        found = (0, 0.0) if sums is None else (sums[0], sums[4])
+        if found[0] != count or seen.setdefault(c, found) != found:
+            raise LkdlError(
+                f"X or y changed between two passes: class {self.classes_[c]!r} has {found[0]} "
+                f"samples, and had {count}; persist the collection, or make it anew the same"
+            )
 
     predict = lazy("predict", lambda self: self.classes_.dtype)
     margins = lazy("margins", lambda self: np.float64)
@@ -159,6 +172,8 @@ class LKDLClassifier(OnDask, lkdl.LKDLClassifier):
         """The share of the rows of X whose label is right."""
         if not is_dask(X):
             return super().score(X, y, sample_weight)
+        if y is None or sample_weight is not None:
+            raise LkdlError("score of Dask collections needs y, and takes no sample_weight")
         right, count = np.sum(self._each(_right, X, y), axis=0)
         return float(right / count) if count else 0.0
 
@@ -174,7 +189,10 @@ def _mapped(
     """Virtual samples of a block, and the class indices of its labels."""
     if len(X) == 0:
         return None
-    return model.transform(X, threads(n_jobs)), np.searchsorted(classes, y)
+    places = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    if not np.array_equal(classes[places], y):
+        raise LkdlError("has labels that were not there when the classes were counted")
+    return model.transform(X, threads(n_jobs)), places
 
 
 def _class_sums(

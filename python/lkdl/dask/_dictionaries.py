@@ -110,9 +110,10 @@ class MOD(_Coding, lkdl.MOD):
 class OnlineDictionary(_Coding, lkdl.OnlineDictionary):
     """Dictionary learning from the blocks of Dask arrays and data frames, one after the other.
 
-    The result is that of :meth:`lkdl.OnlineDictionary.partial_fit` on the same blocks. Blocks are
-    loaded and computed in parallel, but the dictionary takes them in their order: to learn on many
-    workers at a time take :class:`MOD`. Passes of :meth:`fit` all have the order of the blocks.
+    It starts from atoms of a pilot of all blocks, or from `dict_init`, and then learns as
+    :meth:`lkdl.OnlineDictionary.partial_fit` does from the same blocks. They are loaded and computed in
+    parallel, but the dictionary takes them in their order: to learn on many workers at a time take
+    :class:`MOD`. Passes of :meth:`fit` all have the order of the blocks.
     """
 
     pilot_size: int = USUAL_PILOT

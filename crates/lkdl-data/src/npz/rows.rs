@@ -7,6 +7,7 @@ use crate::mapped;
 use crate::npy;
 use crate::options::{Layout, ReadOptions};
 use crate::source::{ArrayRows, LabelStream, Opener, Rows};
+use flate2::Crc;
 use flate2::read::DeflateDecoder;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -43,7 +44,7 @@ fn entry(arrays: &mut Arrays<'_>, name: &str) -> Result<Opener, DataError> {
     let found = arrays.archive.by_name(&format!("{name}.npy"));
     let found = found.map_err(|error| damaged(&file, error))?;
     let (start, size, method) = (found.data_start(), found.compressed_size(), found.compression());
-    let limit = arrays.limit;
+    let (limit, checksum) = (arrays.limit, found.crc32());
     if !matches!(method, CompressionMethod::Stored | CompressionMethod::Deflated) {
         let problem = format!("array {name} is compressed by {method}");
         return Err(DataError::format(&file, problem, "save it with numpy.savez"));
@@ -58,8 +59,32 @@ fn entry(arrays: &mut Arrays<'_>, name: &str) -> Result<Opener, DataError> {
         plain.seek(SeekFrom::Start(start)).map_err(failed)?;
         let bytes = BufReader::new(plain).take(size);
         Ok(match method {
-            CompressionMethod::Stored => Box::new(bytes),
-            _ => Box::new(limit.on(DeflateDecoder::new(bytes))),
+            CompressionMethod::Stored => Box::new(Checked::new(bytes, checksum)),
+            _ => Box::new(Checked::new(limit.on(DeflateDecoder::new(bytes)), checksum)),
         })
     }))
+}
+
+/// Bytes that are held against their checksum when they have all been read.
+struct Checked<R> {
+    bytes: R,
+    sum: Crc,
+    expected: u32,
+}
+
+impl<R: Read> Checked<R> {
+    fn new(bytes: R, expected: u32) -> Self {
+        Self { bytes, sum: Crc::new(), expected }
+    }
+}
+
+impl<R: Read> Read for Checked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.bytes.read(buffer)?;
+        self.sum.update(&buffer[..count]);
+        if count == 0 && !buffer.is_empty() && self.sum.sum() != self.expected {
+            return Err(std::io::Error::other("the checksum does not match: fetch the file again"));
+        }
+        Ok(count)
+    }
 }

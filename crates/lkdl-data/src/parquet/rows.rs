@@ -7,7 +7,7 @@ use crate::dataset::MAX_ENTRIES;
 use crate::error::DataError;
 use crate::mapped;
 use crate::options::ReadOptions;
-use crate::source::Rows;
+use crate::source::{Rows, check_label};
 use std::path::{Path, PathBuf};
 
 /// The columns of one row group.
@@ -46,11 +46,25 @@ pub(crate) fn open(file: &Path, options: &ReadOptions) -> Result<Box<dyn Rows>, 
 }
 
 impl GroupRows {
+    /// Refuses a file that has become shorter: a map of it cannot be read beyond its end.
+    fn check_size(&self) -> Result<(), DataError> {
+        let metadata =
+            self.file.metadata().map_err(|error| DataError::reading(&self.file, error))?;
+        if matches!(self.bytes, mapped::Bytes::Mapped(_))
+            && metadata.len() < self.bytes.len() as u64
+        {
+            let problem = "the file has become shorter since it was opened";
+            return Err(DataError::format(&self.file, problem, "start again when it is whole"));
+        }
+        Ok(())
+    }
+
     /// Reads row groups until one has a row left; `None` after the last.
     fn fill(&mut self) -> Result<Option<&mut Group>, DataError> {
         let parquet = || ParquetFile::open(&self.bytes, &self.file);
         while self.group.as_ref().is_none_or(|group| group.next == group.labels.len()) {
             self.group = None;
+            self.check_size()?;
             let parquet = parquet()?;
             if self.next_group == parquet.n_groups() {
                 return Ok(None);
@@ -82,6 +96,7 @@ impl Rows for GroupRows {
         }
         *label = group.labels.label(group.next);
         group.next += 1;
+        check_label(label, &self.file)?;
         Ok(true)
     }
 

@@ -1,5 +1,6 @@
 //! Arrays of numbers in a file, row by row: samples, and beside them their labels.
 
+use super::check_label;
 use super::rows::{ByteRows, Rows};
 use crate::error::DataError;
 use crate::table::Labels;
@@ -90,10 +91,11 @@ impl Rows for ArrayRows {
             }
         }
         match &mut self.labels {
-            LabelStream::Column(_) => {}
+            LabelStream::Column(_) => check_label(label, &self.samples.rows.file)?,
             LabelStream::Array(labels) => {
                 if let Some(row) = labels.rows.next()? {
                     *label = labels.decode.label(row);
+                    check_label(label, &labels.rows.file)?;
                 }
             }
             LabelStream::Whole { labels, next } => {

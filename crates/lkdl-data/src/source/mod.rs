@@ -37,6 +37,8 @@ use std::marker::PhantomData;
 use std::path::Path;
 use table::TableRows;
 
+/// Samples of the largest block: its memory is taken at once.
+const MAX_BLOCK: usize = 1 << 20;
 /// More names of classes than any data set has: labels that are measurements.
 const MAX_NAMES: usize = 1 << 16;
 
@@ -88,8 +90,9 @@ impl<T: Real> BlockSource<T> {
     }
 
     fn of(files: Vec<Box<dyn Rows>>, block_size: usize) -> Result<Self, DataError> {
-        if block_size == 0 {
-            return Err(DataError::parameter("block_size", 0, "at least 1"));
+        if !(1..=MAX_BLOCK).contains(&block_size) {
+            let requirement = format!("between 1 and {MAX_BLOCK}");
+            return Err(DataError::parameter("block_size", block_size, requirement));
         }
         let n_features = files.iter().map(|rows| rows.n_features()).max().unwrap_or(0);
         for rows in &files {
@@ -97,6 +100,20 @@ impl<T: Real> BlockSource<T> {
             if found != n_features && base.is_none() {
                 let problem = format!("{found} features, where another file has {n_features}");
                 return Err(DataError::format(rows.file(), problem, "give files of one set"));
+            }
+            let names = (files[0].feature_names(), rows.feature_names());
+            if let (Some(first), Some(own)) = names
+                && let Some(place) =
+                    (0..n_features).find(|&place| first.get(place) != own.get(place))
+            {
+                let named = |names: &[String]| names.get(place).cloned().unwrap_or_default();
+                let problem = format!(
+                    "feature {place} is {:?}, where the first file has {:?}",
+                    named(&own),
+                    named(&first)
+                );
+                let fix = "give files with the same columns in the same order";
+                return Err(DataError::format(rows.file(), problem, fix));
             }
             if base != files[0].index_base() {
                 let problem = "indices do not start where those of the first file do".to_string();
@@ -207,6 +224,15 @@ impl<T: Real> Source<T> for BlockSource<T> {
         self.current = 0;
         self.files.iter_mut().try_for_each(|rows| rows.rewind()).map_err(failed)
     }
+}
+
+/// Refuses a number that is no class.
+pub(crate) fn check_label(label: &str, file: &Path) -> Result<(), DataError> {
+    if ["NaN", "inf", "-inf"].contains(&label) {
+        let problem = format!("label is {label}, but must be finite");
+        return Err(DataError::format(file, problem, "drop samples without a class"));
+    }
+    Ok(())
 }
 
 fn failed(error: DataError) -> LkdlError {

@@ -47,11 +47,11 @@ impl ShiftedImages {
         Ok(Self { file, shape, pixels, labels, order, next: 0 })
     }
 
-    /// Where in an image the pixel of its shift at (row, column) comes from.
-    fn origin(&self, shift: usize, row: usize, column: usize) -> Option<usize> {
+    /// The line of an image that line `row` of its shift comes from; none from beyond its border.
+    fn origin(&self, image: usize, shift: usize, row: usize) -> Option<&[f32]> {
         let row = (row + shift / 3).checked_sub(1).filter(|row| *row < self.shape.0)?;
-        let column = (column + shift % 3).checked_sub(1).filter(|column| *column < self.shape.1)?;
-        Some(row * self.shape.1 + column)
+        let first = image * self.n_features() + row * self.shape.1;
+        self.pixels.get(first..first + self.shape.1)
     }
 }
 
@@ -68,13 +68,11 @@ impl Rows for ShiftedImages {
         let Some(&sample) = self.order.get(self.next) else { return Ok(false) };
         self.next += 1;
         let (image, shift) = (sample as usize / SHIFTS, sample as usize % SHIFTS);
-        let pixels = &self.pixels[image * self.n_features()..];
-        let (rows, columns) = self.shape;
-        for row in 0..rows {
-            for column in 0..columns {
-                let origin = self.origin(shift, row, column);
-                values[row * columns + column] =
-                    origin.map_or(0.0, |origin| f64::from(pixels[origin]));
+        for (row, values) in values.chunks_exact_mut(self.shape.1).enumerate() {
+            let line = self.origin(image, shift, row).unwrap_or_default();
+            for (column, value) in values.iter_mut().enumerate() {
+                let origin = (column + shift % 3).checked_sub(1).and_then(|place| line.get(place));
+                *value = origin.map_or(0.0, |pixel| f64::from(*pixel));
             }
         }
         label.clone_from(&self.labels.class_names[self.labels.indices[image] as usize]);

@@ -205,7 +205,7 @@ impl<T: Real> StreamFit<T> {
         keeper.keep(&self.save())?;
         while !self.is_done() {
             source.rewind()?;
-            source.skip(self.seen.n_blocks)?;
+            self.check_seen(source)?;
             while let Some(block) = source.next_block()? {
                 self.add_block(block)?;
                 monitor.advance(1);
@@ -217,6 +217,22 @@ impl<T: Real> StreamFit<T> {
             self.end_pass()?;
         }
         Ok(())
+    }
+
+    /// Goes past the blocks that this pass has seen before it was interrupted, which must be those
+    /// that come now.
+    fn check_seen(&self, source: &mut dyn Source<T>) -> Result<(), LkdlError> {
+        let mut again = Tally::default();
+        while again.n_blocks < self.seen.n_blocks {
+            let Some(block) = source.next_block()? else { break };
+            again.add(&block)?;
+        }
+        if again == self.seen {
+            return Ok(());
+        }
+        again.check_within(&self.first)?;
+        let change = "its first blocks are not those that the checkpoint has learned".into();
+        Err(LkdlError::SourceChanged { change })
     }
 
     /// Whether every class has converged or used up its passes.

@@ -22,13 +22,36 @@ pub(super) fn run(args: &FitArgs, context: &Context) -> Result<(), Failure> {
     let flags = &args.stream;
     wishes.check_streamed()?;
     wishes.check_growing(&flags.drift())?;
-    if let Some(path) = flags.checkpoint.as_deref().filter(|_| !flags.resume) {
-        output::check(path, context)?;
+    if let Some(path) = &flags.checkpoint {
+        check_checkpoint(path, args, context)?;
     }
     match args.method.precision {
         Precision::F32 => Run::<f32>::open(args, wishes, context)?.go(),
         Precision::F64 => Run::<f64>::open(args, wishes, context)?.go(),
     }
+}
+
+/// Refuses a place for the checkpoint that would cost the model or the data, or where none can be.
+fn check_checkpoint(path: &Path, args: &FitArgs, context: &Context) -> Result<(), Failure> {
+    let place = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
+    let files = all_data(args).into_iter().filter_map(|data| match data {
+        DataArgument::File(file) => Some(file),
+        _ => None,
+    });
+    for other in files.chain(args.output.clone()) {
+        if place(&other) == place(path) {
+            return Err(Failure::usage(format!(
+                "--checkpoint {} is the model or the data; name another file",
+                path.display()
+            )));
+        }
+    }
+    let is_there = path.exists();
+    if is_there && !path.is_file() {
+        let problem = format!("--checkpoint {} is not a file; name one", path.display());
+        return Err(Failure::usage(problem));
+    }
+    if args.stream.resume && is_there { Ok(()) } else { output::check(path, context) }
 }
 
 /// A fit from blocks, and what it needs.
