@@ -148,7 +148,7 @@ def draw(fits: list[Fit], path: Path) -> None:
         for method, colour in colours.items():
             streamed = [fit for fit in fits if fit.method == method and fit.streamed]
             n = [fit.n_samples / 1000 for fit in streamed]
-            style = {"color": colour, "marker": "o", "label": f"{method}, {PASSES[method]} pass(es)"}
+            style = {"color": colour, "marker": "o", "label": f"{method}, passes: {PASSES[method]}"}
             memory.plot(n, [fit.memory / 1e6 for fit in streamed], **style)
             time.plot(n, [fit.learn for fit in streamed], **style)
         memory.set(xlabel="samples, thousands", ylabel="peak memory, MB", ylim=(0, None))
@@ -192,7 +192,7 @@ def main() -> int:
         draw(fits, FOLDER / "scale.svg")
         picture = "![memory and time against the number of samples](scale.svg)"
         command = " ".join(["python bench/stream.py", *sys.argv[1:]])
-        sizes = ", ".join(f"{value:,} {name}" for name, value in SIZES.items())
+        sizes = ", ".join(f"{name} {value:,}" for name, value in SIZES.items())
         about = f"`{command}`: {processor()}, {os.cpu_count()} cores; MNIST enlarged ninefold, {sizes}, single precision."
         fill("streamed", f"{about}\n\n{text}\n\n{picture}")
     return 0
