@@ -131,10 +131,10 @@ class StreamLKDLClassifier(LKDLClassifier):
         X : iterable of (X, y), callable, path, list of paths, or array
             Pairs of samples and labels, in blocks that need not be of one size: a list, an object
             whose ``__iter__`` begins anew, or a function that returns an iterator. It is gone
-            through several times, and must give the same every time. Or files that ``lkdl fit
-            --stream`` reads (.npy, .npz, .csv, .tsv, .svm, .idx, .parquet, names of sets), one after
-            the other. Or, with `y`, rows that are cut into blocks of `block_size`, such as an array
-            that is mapped to memory.
+            through several times, and must give the same every time. Or files with labels that
+            ``lkdl fit --stream`` reads (.npz, .csv, .tsv, .svm, .idx, .parquet, names of sets), one
+            after the other. Or, with `y`, rows that are cut into blocks of `block_size`, such as an
+            array that is mapped to memory (``np.load("X.npy", mmap_mode="r")``).
         y : array, default=None
             The labels, where X are rows.
         """

@@ -283,7 +283,7 @@ impl FadingSums {
     /// A ← βA + ΓΓᵀ, B ← βB + XΓᵀ, up to a common factor.
     pub(super) fn add<T: Real>(&mut self, beta: f64, X: Columns<'_, T>, codes: &Codes<T>) {
         self.weight /= beta;
-        if !(self.weight < MAX_WEIGHT) {
+        if self.weight >= MAX_WEIGHT {
             // for β = 0, as at the first of all batches, nothing is left of what was before
             self.scale(1.0 / self.weight);
             self.weight = 1.0;
