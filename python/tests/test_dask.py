@@ -372,6 +372,17 @@ def test_blocks_without_samples_count_for_nothing(data):
     assert online.fit(holes).n_samples_seen_ == 1797
 
 
+def test_online_learning_refuses_columns_in_another_order(data):
+    _, _, memory, _ = data
+    frame = pd.DataFrame(memory, columns=[f"pixel{i}" for i in range(memory.shape[1])])
+    frame = dd.from_pandas(frame, npartitions=3)
+    online = lkdl.dask.OnlineDictionary(20, sparsity=2).partial_fit(frame)
+    before = online.components_.copy()
+    with pytest.raises(lkdl.LkdlError, match="columns of X are not those of the fit"):
+        online.partial_fit(frame[frame.columns[::-1]])
+    assert np.array_equal(online.components_, before)
+
+
 def test_columns_in_several_blocks_and_integers_are_taken(data):
     X = data[0]
     model = estimators()["mod"].fit(X)

@@ -139,6 +139,7 @@ class OnlineDictionary(_Coding, lkdl.OnlineDictionary):
             return super().partial_fit(X)
         blocks = Blocks(X, client=self.client)
         if "_learner" in self.__dict__:
+            self._check_columns(blocks.n_features, blocks.names)
             n_samples = int(blocks.sizes().sum())
             learner, seen = self._learner, self.n_samples_seen_
         else:
