@@ -176,17 +176,18 @@ fn a_fit_that_is_killed_at_any_moment_and_resumed_ends_in_the_same_file() {
         let whole = std::fs::read(&model).unwrap();
         assert!(!Path::new(&kept).exists(), "a fit that has ended leaves no checkpoint");
         let (mut n_killed, mut n_resumed) = (0, 0);
-        while n_killed < KILLS {
+        // a moment before the first checkpoint or after the last block is none to go on from
+        while n_killed < KILLS || n_resumed == 0 {
             std::fs::remove_file(&model).unwrap();
             let moment = moment_of(time);
             n_killed += usize::from(killed_after(&words, moment));
+            assert!(n_killed < 10 * KILLS, "no run was killed while it learned");
             n_resumed += usize::from(Path::new(&kept).exists());
             let run = lkdl(&words);
             assert_eq!(run.code, 0, "{}", run.stderr);
             let same = std::fs::read(&model).unwrap() == whole;
             assert!(same, "{method}, killed after {moment:?} of {time:?}");
         }
-        assert!(n_resumed > 0, "no run was killed while it learned");
     }
 }
 
