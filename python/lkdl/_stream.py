@@ -71,7 +71,7 @@ class StreamLKDLClassifier(LKDLClassifier):
         How dictionaries are learned: ``online`` and ``rls`` move after every mini-batch of a class,
         ``mod`` after every pass.
     batch_size : int, default=None
-        Samples of a mini-batch, 256 by default; not for ``mod``.
+        Samples of a mini-batch; by default as many as atoms, and 256 at least; not for ``mod``.
     pilot_size : int, default=20000
         Samples of the pilot; and at least 50 of every class, if it has so many.
     block_size : int, default=8192

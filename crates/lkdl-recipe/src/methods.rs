@@ -140,6 +140,13 @@ fn ksvd<T: Element>(common: &Common) -> KsvdParams<T> {
 /// Samples of a mini-batch: enough for a product to be worth its while, and few against a class of
 /// thousands.
 const USUAL_BATCH: usize = 256;
+
+/// Samples of a mini-batch of a stream, which brings many: as many as atoms, so that moving those costs
+/// no more than coding these.
+pub(crate) fn stream_batch(n_atoms: usize) -> usize {
+    USUAL_BATCH.max(n_atoms)
+}
+
 /// λ₀ of RLS-DLA, within the range that its authors recommend.
 const USUAL_FORGETTING: f64 = 0.99;
 

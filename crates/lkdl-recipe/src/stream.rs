@@ -4,7 +4,7 @@
 use crate::applies::Chosen;
 use crate::error::{Fits, RecipeError};
 use crate::held_out::Verdict;
-use crate::methods::{Common, online, optimal_directions, rls};
+use crate::methods::{Common, online, optimal_directions, rls, stream_batch};
 use crate::names::{KernelName, MapName, Method, Named};
 use crate::recipe::USUAL_TOL;
 use crate::settings::{Settings, Sizes};
@@ -42,6 +42,7 @@ impl Wishes {
         }
         let mut recipe = wishes.recipe(pilot, labels, seed)?;
         recipe.settings.extend(drift_settings(&drift));
+        say_batch(&mut recipe.settings, self.method);
         let of = StreamRecipe::of(recipe.settings, self.kernel.custom.clone(), seed)?;
         Ok(StreamRecipe { verdict: recipe.verdict, ..of })
     }
@@ -126,6 +127,17 @@ impl<T: Element> StreamRecipe<T> {
     }
 }
 
+/// Says what a mini-batch is, where there are any.
+fn say_batch(settings: &mut Settings, method: Method) {
+    if method == Method::Mod {
+        return;
+    }
+    let n_atoms = settings.get("atoms").and_then(|atoms| atoms.parse().ok());
+    let batch = stream_batch(n_atoms.unwrap_or(1));
+    settings.entry(BATCH.into()).or_insert_with(|| batch.to_string());
+}
+
+const BATCH: &str = "batch";
 const GROW: &str = "grow";
 const DRIFT_LIMIT: &str = "drift-limit";
 
@@ -175,7 +187,7 @@ mod tests {
         let (samples, labels) = rings();
         for settings in [
             &[("method", "online"), ("batch", "32")][..],
-            &[("method", "rls"), ("map", "fourier"), ("sigma", "0.7median")],
+            &[("method", "rls"), ("map", "fourier"), ("sigma", "0.7median"), ("atoms", "20")],
             &[("method", "mod"), ("kernel", "gaussian"), ("landmarks", "20"), ("iters", "3")],
             &[("method", "mod"), ("map", "none"), ("prepare", "center,l2")],
         ] {
@@ -190,6 +202,23 @@ mod tests {
             let atoms: usize = recipe.settings["atoms"].parse().unwrap();
             assert!(format!("{:?}", recipe.params).contains(&format!("n_atoms: {atoms},")));
         }
+    }
+
+    #[test]
+    fn mini_batches_have_as_many_samples_as_atoms_and_settings_say_so() {
+        let (samples, labels) = rings();
+        let batch = |settings: &[(&str, &str)]| {
+            let wishes = Wishes::from_settings(settings.iter().copied()).unwrap();
+            let drift = DriftParams::default();
+            let recipe = wishes.stream_recipe(samples.as_ref(), &labels, drift, 5).unwrap();
+            recipe.settings.get("batch").cloned()
+        };
+        let online = |atoms| [("method", "online"), ("map", "none"), ("atoms", atoms)];
+        assert_eq!(batch(&online("20")).as_deref(), Some("256"));
+        assert_eq!(batch(&online("700")).as_deref(), Some("700"));
+        let said = [&online("700")[..], &[("batch", "32")]].concat();
+        assert_eq!(batch(&said).as_deref(), Some("32"));
+        assert_eq!(batch(&[("method", "mod")]), None);
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub struct MethodFlags {
     /// Stop earlier when the error falls by less than this share; 0 never [default: 0.0001]
     #[arg(long, value_name = "X")]
     pub tol: Option<f64>,
-    /// Samples of a mini-batch (online, rls) [default: 256]
+    /// Samples of a mini-batch (online, rls) [default: 256; with --stream at least --atoms]
     #[arg(long, value_name = "B")]
     pub batch: Option<usize>,
     /// Refit atoms by their leading singular pair, not by one power step (ksvd, kernel-ksvd)
