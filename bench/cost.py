@@ -97,11 +97,11 @@ class Rates:
 
 def seconds(problem: Problem, rates: Rates, n_samples: int, n_workers: int) -> float:
     """Map and passes on so many workers, each as fast as the one that was measured. At worst no two
-    neighbours meet, so that every block's sum is sent, then one up each level of a tree of workers; and
-    nothing else happens while the scheduler works."""
+    neighbours meet, so that every block's sum is sent, then those of all groups of blocks one after the
+    other; and nothing else happens while the scheduler works."""
     of_workers = n_samples / n_workers * (1 / rates.map + problem.passes / rates.coding)
     n_blocks = problem.n_blocks(n_samples)
-    n_sent = n_blocks / n_workers + math.ceil(math.log2(n_workers)) if n_workers > 1 else 0
+    n_sent = n_blocks / n_workers + math.ceil(math.sqrt(n_blocks)) if n_workers > 1 else 0
     of_pass = n_sent * problem.node_bytes / rates.network + rates.update
     # a block is mapped once; in every pass it is coded, and its sums are added
     n_tasks = n_blocks * (1 + 2 * problem.passes)

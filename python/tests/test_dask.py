@@ -233,16 +233,13 @@ def test_data_frames_have_blocks_of_unknown_size(data):
 def test_the_order_of_sums_is_the_engine_s():
     parts = [np.sin(0.7 * i) * 10.0 ** (i % 7 - 3) for i in range(100)]
 
-    def halves(first, last):
-        if last - first == 1:
-            return parts[first]
-        half = 1 << (last - first - 1).bit_length() - 1
-        return halves(first, first + half) + halves(first + half, last)
+    def groups(count, size):
+        return sum(sum(parts[first : min(first + size, count)]) for first in range(0, count, size))
 
     add = lambda a, b: a + b
-    assert total(add, parts[:64]).compute() == halves(0, 64) != sum(parts[:64])
-    left = (halves(0, 64) + halves(64, 96)) + halves(96, 100)
-    assert total(add, parts).compute() == left
+    for count, size in [(1, 1), (2, 2), (64, 8), (65, 9), (100, 10)]:
+        assert total(add, parts[:count]).compute() == groups(count, size)
+    assert groups(100, 10) != sum(parts)
 
 
 def by_definition(labels, size, seed, per_class=50):

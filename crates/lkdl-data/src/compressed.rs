@@ -68,7 +68,7 @@ impl<R: Read> Read for Limited<R> {
 }
 
 /// Opens a file for reading, decompressed on the way.
-pub fn open(file: &Path) -> Result<Box<dyn BufRead>, DataError> {
+pub fn open(file: &Path) -> Result<Box<dyn BufRead + Send>, DataError> {
     let (plain, size) = open_plain(file)?;
     limited(BufReader::new(plain), Limit::of(size))
         .map_err(|source| DataError::reading(file, source))
@@ -99,14 +99,14 @@ pub(crate) fn start(file: &Path, count: usize) -> Result<Vec<u8>, DataError> {
 }
 
 /// Decompresses `reader` if its first bytes say so.
-pub fn decode<'a>(reader: impl BufRead + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
+pub fn decode<'a>(reader: impl BufRead + Send + 'a) -> io::Result<Box<dyn BufRead + Send + 'a>> {
     limited(reader, Limit { bytes: MAX_DECOMPRESSED })
 }
 
 pub(crate) fn limited<'a>(
-    mut reader: impl BufRead + 'a,
+    mut reader: impl BufRead + Send + 'a,
     limit: Limit,
-) -> io::Result<Box<dyn BufRead + 'a>> {
+) -> io::Result<Box<dyn BufRead + Send + 'a>> {
     Ok(match compression(reader.fill_buf()?) {
         Some(Compression::Gzip) => Box::new(BufReader::new(limit.on(MultiGzDecoder::new(reader)))),
         Some(Compression::Bzip2) => Box::new(BufReader::new(limit.on(MultiBzDecoder::new(reader)))),

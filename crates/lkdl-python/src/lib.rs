@@ -47,7 +47,7 @@ mod _core {
     #[pymodule_export]
     use crate::stream::{fit_blocks, fit_files, start_blocks, survey_keys};
     #[pymodule_export]
-    use crate::sums::{dictionary_sums, map_by_sums, map_sums, update_atoms};
+    use crate::sums::{dictionary_sums, group_size, map_by_sums, map_sums, update_atoms};
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 }

@@ -10,6 +10,7 @@ use crate::error::Failure;
 use crate::job::Call;
 use crate::map::{PyFeatureMap, nystroem, own, rank};
 use faer::{Mat, MatRef};
+use lkdl::blocks::Order;
 use lkdl::dictionary::{DictionaryStatistics, DictionarySums, WorstSample};
 use lkdl::map::{MapStatistics, MapSums, NystroemParams};
 use lkdl::sampling::LandmarkCount;
@@ -23,6 +24,14 @@ fn numbered(error: LkdlError, block: usize) -> LkdlError {
         LkdlError::InBlock { source, .. } => LkdlError::InBlock { block, source },
         other => other,
     }
+}
+
+/// Neighbours that are added up at a time when there are so many blocks: from the left, then their
+/// sums.
+#[pyfunction]
+#[pyo3(signature = (n_blocks))]
+pub fn group_size(n_blocks: usize) -> usize {
+    Order::of(n_blocks).radix()
 }
 
 /// N, Σκ(x, x), Σκ(X_R, x) and CᵀC.
@@ -123,7 +132,7 @@ pub fn dictionary_sums<'py>(
         let D = D.samples("D")?;
         let sums = Call::silent(py, threads).run(move |_| {
             let n_worst = D.view().ncols();
-            let mut statistics = DictionaryStatistics::new(D.view(), sparsity, n_worst)?;
+            let mut statistics = DictionaryStatistics::new(D.view(), sparsity, n_worst, Order::of(1))?;
             statistics.add_block(0, X.view()).map_err(|error| numbered(error, block))?;
             Ok(statistics.finish()?)
         })?;

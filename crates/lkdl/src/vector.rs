@@ -144,6 +144,22 @@ pub(crate) fn dot_wide<T: Real>(a: &[T], b: &[T]) -> f64 {
     Arch::new().dispatch(DotWide(a, b))
 }
 
+/// y ← y + a·x in `f64`, whatever the type of x.
+pub(crate) fn axpy_wide<T: Real>(y: &mut [f64], a: f64, x: &[T]) {
+    struct AxpyWide<'a, T>(&'a mut [f64], f64, &'a [T]);
+    impl<T: Real> WithSimd for AxpyWide<'_, T> {
+        type Output = ();
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _: S) {
+            for (y, x) in self.0.iter_mut().zip(self.2) {
+                *y = x.wide().mul_add(self.1, *y);
+            }
+        }
+    }
+    debug_assert_eq!(y.len(), x.len());
+    Arch::new().dispatch(AxpyWide(y, a, x));
+}
+
 /// Whether no entry is NaN or infinite: 0·x is 0 for finite x only.
 pub(crate) fn all_finite<T: Real>(x: &[T]) -> bool {
     sum_zip(x, x, |v, _| v * T::of(0.0)) == T::of(0.0)

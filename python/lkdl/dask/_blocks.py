@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import reduce
 from typing import Any
 
 import dask
@@ -16,6 +17,7 @@ import dask.array as da
 import numpy as np
 from dask.delayed import Delayed, delayed
 
+from .. import _core
 from .._arguments import aligned
 from .._blocks import block, checked_labels
 from .._core import LkdlError
@@ -133,18 +135,11 @@ class Blocks:
 
 
 def total(add: Callable[[Any, Any], Any], blocks: Sequence[Delayed]) -> Delayed:
-    """The sum over all blocks in the order of the engine: pairs of neighbours, pairs of those, and
-    what is left over from the left. It depends on the number of blocks alone."""
-    add, nodes = delayed(add, pure=False), []
-    for node in blocks:
-        level = 0
-        while nodes and nodes[-1][0] == level:
-            node, level = add(nodes.pop()[1], node), level + 1
-        nodes.append((level, node))
-    result = nodes[0][1]
-    for _, node in nodes[1:]:
-        result = add(result, node)
-    return result
+    """The sum over all blocks in the order of the engine: groups of ⌈√B⌉ neighbours, each from the
+    left, then the groups. It depends on the number of blocks alone."""
+    size, add = _core.group_size(len(blocks)), delayed(add, pure=False)
+    groups = [reduce(add, blocks[first : first + size]) for first in range(0, len(blocks), size)]
+    return reduce(add, groups)
 
 
 def as_array(X: Any) -> tuple[da.Array, list[str] | None]:

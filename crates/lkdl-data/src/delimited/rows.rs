@@ -17,7 +17,7 @@ struct TextRows {
     has_header: bool,
     names: Option<Vec<String>>,
     lines: Lines,
-    records: Records<Box<dyn BufRead>>,
+    records: Records<Box<dyn BufRead + Send>>,
     record: Record,
     n_features: usize,
 }

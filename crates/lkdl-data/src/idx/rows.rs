@@ -5,7 +5,7 @@ use crate::compressed;
 use crate::error::DataError;
 use crate::idx_pair::labels_file;
 use crate::label_file;
-use crate::source::{ArrayRows, ArrayStream, ByteRows, Decode, LabelStream, Rows};
+use crate::source::{ArrayRows, ArrayStream, ByteRows, Decode, LabelStream, Opener, Rows};
 use std::path::{Path, PathBuf};
 
 impl Decode for Kind {
@@ -48,9 +48,7 @@ pub(crate) fn labels(file: &Path) -> Result<LabelStream, DataError> {
 fn stream(file: &Path) -> Result<(ArrayStream, Vec<usize>), DataError> {
     let IdxHeader { shape, kind, count } = IdxHeader::read(&mut compressed::open(file)?, file)?;
     let (path, width) = (PathBuf::from(file), count / shape[0]);
-    let open = Box::new(move || -> Result<Box<dyn std::io::Read>, DataError> {
-        Ok(Box::new(compressed::open(&path)?))
-    });
+    let open: Opener = Box::new(move || Ok(Box::new(compressed::open(&path)?)));
     let header_bytes = 4 + 4 * shape.len() as u64;
     let row_bytes = width.saturating_mul(kind.bytes());
     let rows = ByteRows::new(file, open, header_bytes, shape[0], row_bytes);

@@ -7,7 +7,7 @@ use crate::table::Labels;
 use std::path::Path;
 
 /// What the bytes of a row mean.
-pub(crate) trait Decode {
+pub(crate) trait Decode: Send {
     /// Bytes of one value.
     fn item_bytes(&self) -> usize;
 

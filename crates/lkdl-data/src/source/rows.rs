@@ -5,7 +5,7 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 /// A file of labelled samples that can be read again and again.
-pub(crate) trait Rows {
+pub(crate) trait Rows: Send {
     /// What messages call it.
     fn file(&self) -> &Path;
 
@@ -36,7 +36,7 @@ pub(crate) trait Rows {
 }
 
 /// Opens the bytes of an array's values, header and all.
-pub(crate) type Opener = Box<dyn Fn() -> Result<Box<dyn Read>, DataError>>;
+pub(crate) type Opener = Box<dyn Fn() -> Result<Box<dyn Read + Send>, DataError> + Send>;
 
 /// Rows of equal size that follow a header, as arrays of numbers have them.
 pub(crate) struct ByteRows {
@@ -46,7 +46,7 @@ pub(crate) struct ByteRows {
     header_bytes: u64,
     pub(crate) n_rows: usize,
     row: Vec<u8>,
-    reader: Option<Box<dyn Read>>,
+    reader: Option<Box<dyn Read + Send>>,
     n_read: usize,
 }
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 struct SparseRows {
     file: PathBuf,
-    lines: lines::Lines<Box<dyn BufRead>>,
+    lines: lines::Lines<Box<dyn BufRead + Send>>,
     entries: Lines,
     /// The first index.
     first: u32,

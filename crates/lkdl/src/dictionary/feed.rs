@@ -6,6 +6,7 @@ use super::online::{OnlineDictionary, OnlineParams};
 use super::passes::MultiPassMod;
 use super::rls::{RlsDictionary, RlsParams};
 use super::{Learned, ModParams, Stop};
+use crate::blocks::Order;
 use crate::error::LkdlError;
 use crate::real::Real;
 use crate::state::{Saved, Saving};
@@ -22,6 +23,13 @@ pub enum StreamLearner<T: Real> {
     Mod(ModParams<T>),
 }
 
+/// What every pass brings of a class.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PerPass {
+    pub(crate) n_samples: usize,
+    pub(crate) n_blocks: usize,
+}
+
 /// The dictionary of one class while it is fed.
 #[derive(Debug, Clone)]
 pub(crate) enum Fed<T: Real> {
@@ -31,18 +39,18 @@ pub(crate) enum Fed<T: Real> {
 }
 
 impl<T: Real> StreamLearner<T> {
-    /// A learner of class `class`, of which every pass brings `n_samples`; starting atoms are drawn
-    /// from `pilot`.
+    /// A learner of class `class`; starting atoms are drawn from `pilot`.
     pub(crate) fn start(
         &self,
         pilot: MatRef<'_, T>,
         class: usize,
-        n_samples: usize,
+        pass: PerPass,
     ) -> Result<Fed<T>, LkdlError> {
+        let order = Order::of(pass.n_blocks);
         Ok(match self {
             Self::Online(params) => Fed::Online(params.start(pilot, class)?),
-            Self::Rls(params) => Fed::Rls(of_total(params, n_samples).start(pilot, class)?),
-            Self::Mod(params) => Fed::Mod(params.start(pilot, class)?),
+            Self::Rls(params) => Fed::Rls(of_total(params, pass.n_samples).start(pilot, class)?),
+            Self::Mod(params) => Fed::Mod(params.start(pilot, class, order)?),
         })
     }
 
@@ -50,13 +58,14 @@ impl<T: Real> StreamLearner<T> {
     pub(crate) fn resume(
         &self,
         at: &str,
-        n_samples: usize,
+        pass: PerPass,
         from: &mut Saved<T>,
     ) -> Result<Fed<T>, LkdlError> {
+        let order = Order::of(pass.n_blocks);
         Ok(match self {
             Self::Online(params) => Fed::Online(params.resume(at, from)?),
-            Self::Rls(params) => Fed::Rls(of_total(params, n_samples).resume(at, from)?),
-            Self::Mod(params) => Fed::Mod(params.resume(at, from)?),
+            Self::Rls(params) => Fed::Rls(of_total(params, pass.n_samples).resume(at, from)?),
+            Self::Mod(params) => Fed::Mod(params.resume(at, order, from)?),
         })
     }
 
@@ -165,6 +174,8 @@ mod tests {
     use crate::testing::{close, random_matrix};
     use faer::Mat;
 
+    const PASS: PerPass = PerPass { n_samples: 240, n_blocks: 6 };
+
     fn learners() -> [StreamLearner<f64>; 3] {
         let (n_atoms, sparsity, max_iters, batch_size) = (7, 2, 2, 16);
         let coding = OnlineCoding::Omp { sparsity };
@@ -181,7 +192,7 @@ mod tests {
             let known = Mat::from_fn(9, 40, |t, i| if t < 6 { X[(t, first + i)] } else { 0.0 });
             if grows { known.subrows(0, 6).to_owned() } else { known }
         };
-        let mut fed = learner.start(padded(0).as_ref(), 0, 240).unwrap();
+        let mut fed = learner.start(padded(0).as_ref(), 0, PASS).unwrap();
         for pass in 0..2 {
             for block in 0..6 {
                 if pass == 0 && block < 3 {
@@ -205,7 +216,7 @@ mod tests {
             let (grown, whole) = (fed(&learner, &X, true), fed(&learner, &X, false));
             close(grown.as_ref(), whole.as_ref(), 1e-9);
             let pilot = X.subcols(0, 40);
-            assert!(learner.start(pilot, 0, 240).unwrap().grow(8).is_err(), "no feature is taken");
+            assert!(learner.start(pilot, 0, PASS).unwrap().grow(8).is_err(), "no feature is taken");
         }
     }
 }

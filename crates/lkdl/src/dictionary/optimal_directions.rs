@@ -38,7 +38,7 @@ use crate::matrix::{Columns, Contiguous, col, columns_of, frobenius_sq};
 use crate::monitor::Monitor;
 use crate::pursuit::{BatchOmp, Codes, Encoded};
 use crate::real::Real;
-use crate::vector::norm_sq;
+use crate::vector::{axpy_wide, norm_sq};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
@@ -173,16 +173,34 @@ pub(super) fn sample_products<T: Real>(X: Columns<'_, T>, codes: &Codes<T>) -> M
 /// A += w·ΓΓᵀ: column j is a sum over the users of atom j.
 pub(super) fn add_code_products<T: Real>(A: &mut Mat<f64>, weight: f64, codes: &Codes<T>) {
     let users = codes.users();
-    let (_, _, values) = codes.parts();
-    A.as_mut().par_col_iter_mut().zip(&users).for_each(|(mut a, users)| {
-        for &(i, position) in users {
-            let value = weight * values[position].wide();
-            let (atoms, others) = codes.signal(i);
-            for (&other, o) in atoms.iter().zip(others) {
-                a[other as usize] += value * o.wide();
-            }
-        }
+    for_each_atom(A, |j, a| add_codes_of(a, weight, &users[j], codes));
+}
+
+/// Calls `f(j, column j)` for every atom, on all threads.
+pub(super) fn for_each_atom(sum: &mut Mat<f64>, f: impl Fn(usize, &mut [f64]) + Sync) {
+    sum.as_mut().par_col_iter_mut().enumerate().for_each(|(j, column)| {
+        let Some(column) = column.try_as_col_major_mut() else {
+            unreachable!("columns of an owned matrix are contiguous")
+        };
+        f(j, column.as_slice_mut());
     });
+}
+
+/// The part of ΓΓᵀ that belongs to one atom.
+pub(super) fn add_codes_of<T: Real>(
+    a: &mut [f64],
+    weight: f64,
+    users: &[(usize, usize)],
+    codes: &Codes<T>,
+) {
+    let (_, _, values) = codes.parts();
+    for &(i, position) in users {
+        let value = weight * values[position].wide();
+        let (atoms, others) = codes.signal(i);
+        for (&other, o) in atoms.iter().zip(others) {
+            a[other as usize] += value * o.wide();
+        }
+    }
 }
 
 /// B += w·XΓᵀ, likewise.
@@ -193,15 +211,21 @@ pub(super) fn add_sample_products<T: Real>(
     codes: &Codes<T>,
 ) {
     let users = codes.users();
+    for_each_atom(B, |j, b| add_samples_of(b, weight, X, &users[j], codes));
+}
+
+/// The part of XΓᵀ that belongs to one atom.
+pub(super) fn add_samples_of<T: Real>(
+    b: &mut [f64],
+    weight: f64,
+    X: Columns<'_, T>,
+    users: &[(usize, usize)],
+    codes: &Codes<T>,
+) {
     let (_, _, values) = codes.parts();
-    B.as_mut().par_col_iter_mut().zip(&users).for_each(|(mut b, users)| {
-        for &(i, position) in users {
-            let value = weight * values[position].wide();
-            for (b, x) in b.as_mut().iter_mut().zip(col(X, i)) {
-                *b += value * x.wide();
-            }
-        }
-    });
+    for &(i, position) in users {
+        axpy_wide(b, weight * values[position].wide(), col(X, i));
+    }
 }
 
 /// B(A + δI)⁻¹.

@@ -5,7 +5,7 @@ use super::incremental::{check_growth, pad_rows};
 use super::optimal_directions::ModParams;
 use super::statistics::DictionaryStatistics;
 use super::{Learned, Stop, check_problem};
-use crate::blocks::Source;
+use crate::blocks::{Order, Source, for_each_block};
 use crate::error::{LkdlError, Warning};
 use crate::matrix::{Contiguous, check_samples, matrix_bytes};
 use crate::monitor::Monitor;
@@ -25,14 +25,20 @@ pub struct MultiPassMod<T: Real> {
 }
 
 impl<T: Real> ModParams<T> {
-    /// A learner to be fed; starting atoms are drawn from `pilot`, which it does not learn from.
-    pub fn start(&self, pilot: MatRef<'_, T>, stream: usize) -> Result<MultiPassMod<T>, LkdlError> {
+    /// A learner to be fed with blocks, whose sums are added in this order; starting atoms are drawn
+    /// from `pilot`, which it does not learn from.
+    pub fn start(
+        &self,
+        pilot: MatRef<'_, T>,
+        stream: usize,
+        order: Order,
+    ) -> Result<MultiPassMod<T>, LkdlError> {
         check_problem(pilot, self.n_atoms, self.sparsity, self.max_iters, self.tol)?;
         let X = Contiguous::new(pilot);
         let (dictionary, warnings) =
             self.initial.draw(X.columns(), self.n_atoms, self.seed, stream)?;
         Ok(MultiPassMod {
-            statistics: self.statistics(&dictionary)?,
+            statistics: self.statistics(&dictionary, order)?,
             sparsity: self.sparsity,
             dictionary,
             errors: Vec::new(),
@@ -45,10 +51,11 @@ impl<T: Real> ModParams<T> {
     pub(super) fn resume(
         &self,
         at: &str,
+        order: Order,
         from: &mut Saved<T>,
     ) -> Result<MultiPassMod<T>, LkdlError> {
         let dictionary = from.matrix(at, "D")?;
-        let mut statistics = self.statistics(&dictionary)?;
+        let mut statistics = self.statistics(&dictionary, order)?;
         statistics.restore(at, from)?;
         let [n_replaced] = from.counts(at, "n")?;
         let (errors, warnings) = (from.numbers(at, "errors")?, from.warnings(at)?);
@@ -56,13 +63,17 @@ impl<T: Real> ModParams<T> {
         Ok(MultiPassMod { dictionary, sparsity, statistics, errors, n_replaced, warnings })
     }
 
-    fn statistics(&self, dictionary: &Mat<T>) -> Result<DictionaryStatistics<T>, LkdlError> {
-        statistics(dictionary, self.sparsity)
+    fn statistics(
+        &self,
+        dictionary: &Mat<T>,
+        order: Order,
+    ) -> Result<DictionaryStatistics<T>, LkdlError> {
+        statistics(dictionary, self.sparsity, order)
     }
 
     /// [`Learner::learn_monitored`](super::Learner::learn_monitored) on samples that come in blocks:
-    /// one pass over `source` per iteration, memory that does not grow with it. Starting atoms are
-    /// drawn from the first block.
+    /// one pass over `source` per iteration, and memory that grows with the logarithm of its blocks
+    /// alone, because nobody has counted them. Starting atoms are drawn from the first block.
     pub fn learn_source(
         &self,
         source: &mut dyn Source<T>,
@@ -73,18 +84,20 @@ impl<T: Real> ModParams<T> {
         let Some(first) = source.next_block()? else {
             return Err(LkdlError::Empty { what: "samples", rows: 0, cols: 0 });
         };
+        let order = Order::default();
         let mut learner =
-            self.start(first.samples.as_ref(), stream).map_err(|error| error.in_block(0))?;
+            self.start(first.samples.as_ref(), stream, order).map_err(|error| error.in_block(0))?;
         drop(first);
         let stop = loop {
             source.rewind()?;
             let mut block = 0;
-            while let Some(next) = source.next_block()? {
+            for_each_block(source, |next| {
                 check_samples(next.samples.as_ref(), "samples")
                     .map_err(|error| error.in_block(block))?;
                 learner.add_block(block, next.samples.as_ref())?;
                 block += 1;
-            }
+                Ok(())
+            })?;
             learner.end_pass()?;
             monitor.advance(1);
             if let Some(stop) = Stop::reached(&learner.errors, self.tol, self.max_iters) {
@@ -96,24 +109,24 @@ impl<T: Real> ModParams<T> {
     }
 
     /// Bytes of the learner while it is fed with samples of so many features in so many blocks:
-    /// D, its Gram matrix, the tree of sums, and what an update copies of them.
+    /// D, its Gram matrix, the sums that are held, and what an update copies of them.
     pub(super) fn feeding_bytes(&self, n_features: usize, n_blocks: usize) -> u64 {
         let m = self.n_atoms;
         let sums = matrix_bytes::<f64>(m, m) + matrix_bytes::<f64>(n_features, m);
         let node = sums + matrix_bytes::<T>(n_features, m);
-        // 2^b − 1 blocks fill b nodes, and one is on its way into the tree; an update, which copies
-        // sums, comes when all nodes have become one
-        let n_nodes = u64::from((n_blocks + 1).ilog2()) + 1;
-        (n_nodes * node).max(node + 2 * sums) + 3 * matrix_bytes::<T>(n_features.max(m), m)
+        // an update, which copies sums, comes when all that are held have become one
+        let n_held = Order::of(n_blocks).n_held(n_blocks) as u64;
+        (n_held * node).max(node + 2 * sums) + 3 * matrix_bytes::<T>(n_features.max(m), m)
     }
 }
 
 fn statistics<T: Real>(
     dictionary: &Mat<T>,
     sparsity: usize,
+    order: Order,
 ) -> Result<DictionaryStatistics<T>, LkdlError> {
     let m = dictionary.ncols();
-    DictionaryStatistics::new(dictionary.as_ref(), sparsity.min(m), m)
+    DictionaryStatistics::new(dictionary.as_ref(), sparsity.min(m), m, order)
 }
 
 impl<T: Real> MultiPassMod<T> {
@@ -138,7 +151,8 @@ impl<T: Real> MultiPassMod<T> {
             self.warnings.push(Warning::ZeroSamples { count: sums.n_zero });
         }
         let updated = sums.update(&mut self.dictionary)?;
-        self.statistics = statistics(&self.dictionary, self.sparsity)?;
+        let order = self.statistics.order();
+        self.statistics = statistics(&self.dictionary, self.sparsity, order)?;
         self.errors.push(updated.error);
         self.n_replaced += updated.n_replaced;
         Ok(updated.error)

@@ -8,19 +8,22 @@
 //! with how often each atom is used and the few samples that are represented worst, which replace
 //! atoms that nobody uses. MOD's update D = BA⁻¹ and its error follow from them without the samples,
 //! so a pass over data that no memory holds is one MOD iteration ([`ModParams::learn_source`](super::ModParams::learn_source)). Cost
-//! per sample: its code, q² + 2kq flops; memory m² + km per node of the tree of blocks.
+//! per sample: its code, q² + 2kq flops; memory m² + km for each sum that is held, two of them where
+//! the number of blocks is known.
 
 use super::incremental::pad_rows;
-use super::optimal_directions::{code_products, refit, sample_products, solve_for_atoms};
+use super::optimal_directions::{
+    add_codes_of, add_samples_of, for_each_atom, refit, solve_for_atoms,
+};
 use super::{check_counts, set_atom};
-use crate::blocks::{Add, BlockSums};
+use crate::blocks::{Add, BlockSums, Order};
 use crate::error::LkdlError;
 use crate::linalg::par_product;
-use crate::matrix::{Contiguous, check_size, col};
-use crate::pursuit::{BatchOmp, Target};
+use crate::matrix::{Columns, Contiguous, check_size, col};
+use crate::pursuit::{BatchOmp, Encoded, Target};
 use crate::real::Real;
 use crate::state::{Saved, Saving, unfit};
-use crate::vector::norm_sq;
+use crate::vector::{norm_sq, zip_in_place};
 use faer::{Mat, MatRef};
 
 /// A sample that its code represents badly.
@@ -73,6 +76,16 @@ impl<T: Real> Add for DictionarySums<T> {
     }
 }
 
+/// Adds to every column what `of_block` sums up for it, column by column: the sums over a block need
+/// no matrix of their own.
+fn add_sums(sum: &mut Mat<f64>, of_block: impl Fn(usize, &mut [f64]) + Sync) {
+    for_each_atom(sum, |j, column| {
+        let mut more = vec![0.0; column.len()];
+        of_block(j, &mut more);
+        zip_in_place(column, &more, |sum, more| sum + more);
+    });
+}
+
 fn keep_worst<T: Real>(worst: &mut Vec<WorstSample<T>>, count: usize) {
     let place = |w: &WorstSample<T>| (w.block, w.column);
     worst.sort_by(|a, b| b.sq_error.total_cmp(&a.sq_error).then(place(a).cmp(&place(b))));
@@ -90,67 +103,48 @@ pub struct DictionaryStatistics<T: Real> {
 
 impl<T: Real> DictionaryStatistics<T> {
     /// Sums over no samples yet: they will be coded by at most `sparsity` columns of `dictionary`,
-    /// and the `n_worst` worst represented kept.
+    /// the `n_worst` worst represented kept, and blocks added in this order.
     pub fn new(
         dictionary: MatRef<'_, T>,
         sparsity: usize,
         n_worst: usize,
+        order: Order,
     ) -> Result<Self, LkdlError> {
         check_counts(dictionary.ncols(), sparsity, 1, 0.0)?;
         let coder = BatchOmp::new(dictionary)?;
-        Ok(Self { coder, sparsity, n_worst, sums: BlockSums::default() })
+        Ok(Self { coder, sparsity, n_worst, sums: BlockSums::new(order) })
+    }
+
+    /// The order that blocks are added in.
+    pub fn order(&self) -> Order {
+        self.sums.order()
     }
 
     /// Codes the samples of block number `block`. One without samples counts as a block: a class
     /// need not be in every one.
     pub fn add_block(&mut self, block: usize, samples: MatRef<'_, T>) -> Result<(), LkdlError> {
-        let sums = self.sums_of(block, samples).map_err(|error| error.in_block(block))?;
-        self.sums.add_block(block, sums)
+        let (k, m) = (self.coder.atoms().nrows(), self.coder.n_atoms());
+        let encoded = self.encode(samples).map_err(|error| error.in_block(block))?;
+        let X = Contiguous::new(samples);
+        let n_worst = self.n_worst;
+        self.sums.fold_block(
+            block,
+            || DictionarySums::zeros(k, m, n_worst),
+            |sums| {
+                if let Some(encoded) = &encoded {
+                    sums.add_coded(block, X.columns(), encoded);
+                }
+            },
+        )
     }
 
-    fn sums_of(
-        &self,
-        block: usize,
-        samples: MatRef<'_, T>,
-    ) -> Result<DictionarySums<T>, LkdlError> {
-        let (k, m) = (self.coder.atoms().nrows(), self.coder.n_atoms());
-        check_size("samples' n_features", samples.nrows(), k)?;
-        let mut sums = DictionarySums {
-            n_samples: samples.ncols(),
-            n_zero: 0,
-            code_products: Mat::zeros(m, m),
-            sample_products: Mat::zeros(k, m),
-            sq_norm: 0.0,
-            sq_error: 0.0,
-            uses: vec![0; m],
-            worst: Vec::new(),
-            n_worst: self.n_worst,
-        };
+    /// The codes of samples, if there are any.
+    fn encode(&self, samples: MatRef<'_, T>) -> Result<Option<Encoded<T>>, LkdlError> {
+        check_size("samples' n_features", samples.nrows(), self.coder.atoms().nrows())?;
         if samples.ncols() == 0 {
-            return Ok(sums);
+            return Ok(None);
         }
-        let encoded = self.coder.encode(samples, Target::Sparsity(self.sparsity))?;
-        let X = Contiguous::new(samples);
-        let X = X.columns();
-        sums.code_products = code_products(&encoded.codes);
-        sums.sample_products = sample_products(X, &encoded.codes);
-        sums.uses = encoded.codes.users().iter().map(Vec::len).collect();
-        for (column, &sq_error) in encoded.sq_residuals.iter().enumerate() {
-            let sq_norm = norm_sq(col(X, column));
-            sums.sq_norm += sq_norm;
-            sums.sq_error += sq_error;
-            if sq_norm == 0.0 {
-                sums.n_zero += 1;
-            } else {
-                let sample = Vec::new(); // filled in for those that stay
-                sums.worst.push(WorstSample { sq_error, block, column, sample });
-            }
-        }
-        keep_worst(&mut sums.worst, self.n_worst);
-        for worst in &mut sums.worst {
-            worst.sample = col(X, worst.column).to_vec();
-        }
-        Ok(sums)
+        self.coder.encode(samples, Target::Sparsity(self.sparsity)).map(Some)
     }
 
     /// The blocks of another shard, coded over the same dictionary.
@@ -182,43 +176,86 @@ impl<T: Real> DictionaryStatistics<T> {
     pub(super) fn take(&mut self) -> Result<DictionarySums<T>, LkdlError> {
         let nothing =
             LkdlError::Empty { what: "samples", rows: self.coder.atoms().nrows(), cols: 0 };
-        std::mem::take(&mut self.sums).finish()?.ok_or(nothing)
+        let empty = BlockSums::new(self.order());
+        std::mem::replace(&mut self.sums, empty).finish()?.ok_or(nothing)
     }
 }
-
-/// Levels of a tree of blocks that no source fills.
-const MAX_LEVEL: usize = 48;
 
 impl<T: Real> DictionaryStatistics<T> {
     /// Lends the sums so far, under names that begin with `at`; the dictionary is the caller's.
     pub(super) fn save<'a>(&'a self, at: &str, to: &mut Saving<'a, T>) {
-        to.counts(at, "nodes", [self.sums.nodes().len()]);
-        for (node, (first, level, sums)) in self.sums.nodes().enumerate() {
-            sums.save(&format!("{at}.{node}"), first, level, to);
+        to.counts(at, "parts", [self.sums.parts().len()]);
+        for (part, (place, sums)) in self.sums.parts().enumerate() {
+            sums.save(&format!("{at}.{part}"), place, to);
         }
     }
 
     /// Takes back the sums that were saved.
     pub(super) fn restore(&mut self, at: &str, from: &mut Saved<T>) -> Result<(), LkdlError> {
-        let [n_nodes] = from.counts(at, "nodes")?;
+        let [n_parts] = from.counts(at, "parts")?;
         let shape = (self.coder.atoms().nrows(), self.coder.n_atoms());
-        let nodes = (0..n_nodes)
-            .map(|node| DictionarySums::restore(&format!("{at}.{node}"), shape, self.n_worst, from))
-            .collect::<Result<Vec<_>, _>>()?;
-        self.sums = BlockSums::from_nodes(nodes)?;
+        for part in 0..n_parts {
+            let at = format!("{at}.{part}");
+            let (place, sums) = DictionarySums::restore(&at, shape, self.n_worst, from)?;
+            self.sums.put_back(place, sums)?;
+        }
         Ok(())
     }
 }
 
 impl<T: Real> DictionarySums<T> {
+    /// Sums over no samples of k features, of m atoms.
+    fn zeros(k: usize, m: usize, n_worst: usize) -> Self {
+        Self {
+            n_samples: 0,
+            n_zero: 0,
+            code_products: Mat::zeros(m, m),
+            sample_products: Mat::zeros(k, m),
+            sq_norm: 0.0,
+            sq_error: 0.0,
+            uses: vec![0; m],
+            worst: Vec::new(),
+            n_worst,
+        }
+    }
+
+    /// Adds the coded samples of a block, the same bits as adding the sums over them.
+    fn add_coded(&mut self, block: usize, X: Columns<'_, T>, encoded: &Encoded<T>) {
+        let (codes, users) = (&encoded.codes, encoded.codes.users());
+        add_sums(&mut self.code_products, |j, a| add_codes_of(a, 1.0, &users[j], codes));
+        add_sums(&mut self.sample_products, |j, b| add_samples_of(b, 1.0, X, &users[j], codes));
+        self.uses.iter_mut().zip(&users).for_each(|(uses, users)| *uses += users.len());
+        self.n_samples += X.ncols();
+        let mut worst = Vec::new();
+        let (mut sq_norms, mut sq_errors) = (0.0, 0.0);
+        for (column, &sq_error) in encoded.sq_residuals.iter().enumerate() {
+            let sq_norm = norm_sq(col(X, column));
+            sq_norms += sq_norm;
+            sq_errors += sq_error;
+            if sq_norm == 0.0 {
+                self.n_zero += 1;
+            } else {
+                let sample = Vec::new(); // filled in for those that stay
+                worst.push(WorstSample { sq_error, block, column, sample });
+            }
+        }
+        self.sq_norm += sq_norms;
+        self.sq_error += sq_errors;
+        self.worst.extend(worst);
+        keep_worst(&mut self.worst, self.n_worst);
+        let new = self.worst.iter_mut().filter(|worst| worst.sample.is_empty());
+        new.for_each(|worst| worst.sample = col(X, worst.column).to_vec());
+    }
+
     /// The same samples with more features, all zero.
     fn pad(&mut self, n_features: usize) {
         pad_rows(&mut self.sample_products, n_features);
         self.worst.iter_mut().for_each(|worst| worst.sample.resize(n_features, T::of(0.0)));
     }
 
-    fn save<'a>(&'a self, at: &str, first: usize, level: u32, to: &mut Saving<'a, T>) {
-        to.counts(at, "n", [first, level as usize, self.n_samples, self.n_zero]);
+    fn save<'a>(&'a self, at: &str, place: [usize; 3], to: &mut Saving<'a, T>) {
+        to.counts(at, "place", place);
+        to.counts(at, "n", [self.n_samples, self.n_zero]);
         to.wide(at, "A", &self.code_products);
         to.wide(at, "B", &self.sample_products);
         to.numbers(at, "squares", [self.sq_norm, self.sq_error]);
@@ -234,8 +271,8 @@ impl<T: Real> DictionarySums<T> {
         (k, m): (usize, usize),
         n_worst: usize,
         from: &mut Saved<T>,
-    ) -> Result<(usize, u32, Self), LkdlError> {
-        let [first, level, n_samples, n_zero] = from.counts(at, "n")?;
+    ) -> Result<([usize; 3], Self), LkdlError> {
+        let (place, [n_samples, n_zero]) = (from.counts(at, "place")?, from.counts(at, "n")?);
         let (code_products, sample_products) = (from.wide(at, "A")?, from.wide(at, "B")?);
         let (uses, worst) = (from.list(at, "uses")?, from.matrix(at, "worst")?);
         let (errors, places) = (from.numbers(at, "worst_errors")?, from.list(at, "worst_places")?);
@@ -248,7 +285,7 @@ impl<T: Real> DictionarySums<T> {
             (sample_products.nrows(), sample_products.ncols()) == (k, m),
             uses.len() == m && worst.nrows() == k,
             errors.len() == worst.ncols() && places.len() == worst.ncols() && rest.is_empty(),
-            level < MAX_LEVEL && worst.ncols() <= n_worst,
+            worst.ncols() <= n_worst,
         ];
         if shapes.contains(&false) {
             return Err(unfit(at, "A", "and its neighbours do not fit together"));
@@ -272,7 +309,7 @@ impl<T: Real> DictionarySums<T> {
             worst,
             n_worst,
         };
-        Ok((first, level as u32, sums))
+        Ok((place, sums))
     }
 }
 

@@ -7,9 +7,9 @@ use super::saved_map::{restore_map, save_map};
 use super::survey::Pilot;
 use super::tally::Tally;
 use super::{Keeper, StreamParams, Whole};
-use crate::blocks::{Block, Source};
+use crate::blocks::{Block, Source, for_each_block};
 use crate::classify::{ClassDictionaries, in_class};
-use crate::dictionary::{Fed, StreamLearner};
+use crate::dictionary::{Fed, PerPass, StreamLearner};
 use crate::error::{LkdlError, Warning};
 use crate::matrix::{columns_of, gather};
 use crate::monitor::Monitor;
@@ -122,7 +122,7 @@ impl<T: Real> StreamParams<T> {
         let members = members(labels, tally.class_counts.len());
         let start = |class: usize| {
             let pilot = gather(columns_of(F), &members[class]);
-            let fed = self.method.learner.start(pilot.as_ref(), class, tally.class_counts[class]);
+            let fed = self.method.learner.start(pilot.as_ref(), class, per_pass(tally, class));
             fed.map_err(|error| in_class(class, error))
         };
         let started: Vec<Result<Fed<T>, LkdlError>> =
@@ -138,9 +138,8 @@ impl<T: Real> StreamParams<T> {
         let (preparation, map) = restore_map(&self.prepare, &self.map, from)?;
         let first = Tally::restore(FIRST, from)?;
         let resume =
-            |(class, &n): (usize, &usize)| self.method.learner.resume(&class_place(class), n, from);
-        let classes =
-            first.class_counts.iter().enumerate().map(resume).collect::<Result<Vec<_>, _>>()?;
+            |class| self.method.learner.resume(&class_place(class), per_pass(&first, class), from);
+        let classes = (0..first.class_counts.len()).map(resume).collect::<Result<Vec<_>, _>>()?;
         let [n_passes, n_zero] = from.counts(FIT, "n")?;
         let seen = Tally::restore(SEEN, from)?;
         if classes.is_empty() || seen.check_within(&first).is_err() {
@@ -168,6 +167,11 @@ const SEEN: &str = "seen";
 
 fn class_place(class: usize) -> String {
     format!("class.{class}")
+}
+
+/// What every pass over the source brings of a class.
+fn per_pass(tally: &Tally, class: usize) -> PerPass {
+    PerPass { n_samples: tally.class_counts[class], n_blocks: tally.n_blocks }
 }
 
 /// The places of every class.
@@ -206,14 +210,12 @@ impl<T: Real> StreamFit<T> {
         while !self.is_done() {
             source.rewind()?;
             self.check_seen(source)?;
-            while let Some(block) = source.next_block()? {
+            for_each_block(source, |block| {
                 self.add_block(block)?;
                 monitor.advance(1);
                 monitor.check()?;
-                if keeper.is_due() {
-                    keeper.keep(&self.save())?;
-                }
-            }
+                if keeper.is_due() { keeper.keep(&self.save()) } else { Ok(()) }
+            })?;
             self.end_pass()?;
         }
         Ok(())

@@ -14,7 +14,7 @@
 use super::tally::Tally;
 use super::whole::{chosen, panel};
 use super::{Pilot, StreamParams, Whole};
-use crate::blocks::{Add, BlockSums, Source};
+use crate::blocks::{Add, BlockSums, Order, Source, for_each_block};
 use crate::error::LkdlError;
 use crate::kernel::Panel;
 use crate::map::MapSums;
@@ -25,8 +25,8 @@ use crate::real::Real;
 use crate::sampling::{DiagonalDraw, Reservoir};
 use faer::{Mat, MatRef};
 
-/// Whoever can go through all samples: each of these is one pass. Blocks are the leaves of the tree of
-/// [`BlockSums`]; those without samples count, and have no sum.
+/// Whoever can go through all samples: each of these is one pass. Sums over blocks are added in the
+/// [`Order`] of their number; blocks without samples count, and have no sum.
 pub trait Gather<T: Real> {
     /// Moments of all samples after these steps.
     fn moments(&mut self, prepared: &Preparation<T>) -> Result<Moments, LkdlError>;
@@ -110,36 +110,37 @@ impl<T: Real> Passes<'_, T> {
         &mut self,
         stage: &'static str,
         preparation: &Preparation<T>,
-        mut look: impl FnMut(usize, usize, MatRef<'_, T>) -> Result<(), LkdlError>,
+        mut look: impl FnMut(usize, usize, MatRef<'_, T>) -> Result<(), LkdlError> + Send,
     ) -> Result<(), LkdlError> {
         self.monitor.begin(stage, self.first.n_blocks);
         self.source.rewind()?;
         let mut seen = Tally::default();
-        while let Some(block) = self.source.next_block()? {
+        let (of_first_pass, monitor) = (self.first, self.monitor);
+        for_each_block(self.source, |block| {
             let (number, first) = (seen.n_blocks, seen.n_samples);
-            seen.add_again(&block, self.first)?;
+            seen.add_again(&block, of_first_pass)?;
             let prepared = if block.samples.ncols() == 0 {
-                Ok(Mat::zeros(self.first.n_features, 0))
+                Ok(Mat::zeros(of_first_pass.n_features, 0))
             } else {
                 preparation.apply_in_place(block.samples).map(|prepared| prepared.samples)
             };
             prepared
                 .and_then(|prepared| look(number, first, prepared.as_ref()))
                 .map_err(|error| error.in_block(number))?;
-            self.monitor.advance(1);
-            self.monitor.check()?;
-        }
-        seen.check_same(self.first)
+            monitor.advance(1);
+            monitor.check()
+        })?;
+        seen.check_same(of_first_pass)
     }
 
     /// The sum over all blocks of what each of them gives.
-    fn sum<S: Add>(
+    fn sum<S: Add + Send>(
         &mut self,
         stage: &'static str,
         preparation: &Preparation<T>,
-        of_block: impl Fn(MatRef<'_, T>) -> Result<S, LkdlError>,
+        of_block: impl Fn(MatRef<'_, T>) -> Result<S, LkdlError> + Sync,
     ) -> Result<S, LkdlError> {
-        let mut sums = BlockSums::default();
+        let mut sums = BlockSums::new(Order::of(self.first.n_blocks));
         self.pass(stage, preparation, |number, _, samples| {
             let has_samples = samples.ncols() > 0;
             sums.add_block(number, has_samples.then(|| of_block(samples)).transpose()?)

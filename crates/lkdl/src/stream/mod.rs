@@ -133,7 +133,7 @@ pub struct StreamParams<T: Real> {
 }
 
 /// Keeps what a fit remembers, so that it can be resumed.
-pub trait Keeper<T: Real> {
+pub trait Keeper<T: Real>: Send {
     /// Asked after every block: whether [`Keeper::keep`] shall be called now.
     fn is_due(&mut self) -> bool;
 

@@ -3,6 +3,7 @@
 use super::StreamParams;
 use super::survey::Pilot;
 use super::tally::Tally;
+use crate::blocks::Order;
 use crate::error::LkdlError;
 use crate::map::fastfood::FastfoodParams;
 use crate::map::fourier::FourierParams;
@@ -62,7 +63,7 @@ impl<T: Real> StreamParams<T> {
         let pilot = matrix_bytes::<T>(p, sizes.n_pilot);
         let block = matrix_bytes::<T>(p, largest_block);
         let gathers = sizes.n_pilot < sizes.tally.n_samples;
-        let mut stages = vec![StageMemory { stage: "survey", bytes: 2 * (pilot + block) }];
+        let mut stages = vec![StageMemory { stage: "survey", bytes: 2 * pilot + 3 * block }];
         if gathers && self.prepare.n_learned() > 0 {
             stages.push(StageMemory { stage: "moments", bytes: self.moments_bytes(sizes) });
         }
@@ -91,8 +92,8 @@ impl<T: Real> StreamParams<T> {
         let k = k + self.drift.most_grown();
         let learner = self.method.learner.feeding_bytes(k, n_blocks);
         let learners = learner.saturating_mul(class_counts.len() as u64);
-        // a block as it came, prepared, mapped, and sorted by class
-        let blocks = 2 * block + 2 * matrix_bytes::<T>(k, largest_block);
+        // a block as it came, prepared, mapped, and sorted by class; the next one as it comes
+        let blocks = 3 * block + 2 * matrix_bytes::<T>(k, largest_block);
         let learn = held + blocks + learners;
         stages.push(StageMemory { stage: "learn", bytes: learn });
         if self.drift.most_grown() > 0 {
@@ -103,11 +104,11 @@ impl<T: Real> StreamParams<T> {
         Ok(MemoryPlan { stages })
     }
 
-    /// Bytes of the pass for `standardize`: the pilot, a block as it came and prepared, and sums of p
-    /// features in threes.
+    /// Bytes of the pass for `standardize`: the pilot, a block as it came and prepared, the next one,
+    /// and sums of p features in threes.
     fn moments_bytes(&self, sizes: &Sizes<'_>) -> u64 {
         let Tally { n_features: p, largest_block, n_blocks, .. } = *sizes.tally;
-        let samples = matrix_bytes::<T>(p, sizes.n_pilot) + 2 * matrix_bytes::<T>(p, largest_block);
+        let samples = matrix_bytes::<T>(p, sizes.n_pilot) + 3 * matrix_bytes::<T>(p, largest_block);
         let of_block = matrix_bytes::<f64>(p, largest_block.div_ceil(BLOCK));
         samples + of_block + matrix_bytes::<f64>(3 * p, nodes(n_blocks))
     }
@@ -123,7 +124,7 @@ impl<T: Real> StreamParams<T> {
     ) {
         let Tally { n_features: p, largest_block, n_blocks, .. } = *sizes.tally;
         let (pilot, points) = (matrix_bytes::<T>(p, sizes.n_pilot), matrix_bytes::<T>(p, c));
-        let blocks = 2 * matrix_bytes::<T>(p, largest_block);
+        let blocks = 3 * matrix_bytes::<T>(p, largest_block);
         let mut passes = Vec::new();
         if params.landmarks().draws_by_blocks() {
             // the pilot twice; candidates, those of a block with their keys, and landmarks
@@ -166,8 +167,7 @@ impl<T: Real> StreamParams<T> {
     }
 }
 
-/// Sums that are held at once while those of so many blocks are added up in a tree: one for every bit
-/// of their number, and the next block's.
+/// Sums that are held at once while those of so many blocks are added up, and the next block's.
 fn nodes(n_blocks: usize) -> usize {
-    (usize::BITS - n_blocks.leading_zeros() + 1) as usize
+    Order::of(n_blocks).n_held(n_blocks) + 1
 }

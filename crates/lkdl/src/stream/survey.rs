@@ -8,7 +8,7 @@
 
 use super::keys::Keys;
 use super::tally::Tally;
-use crate::blocks::{Block, Source};
+use crate::blocks::{Block, Source, for_each_block};
 use crate::error::{LkdlError, Warning};
 use crate::monitor::Monitor;
 use crate::real::Real;
@@ -84,11 +84,11 @@ impl SurveyParams {
         monitor.begin("survey", 0);
         source.rewind()?;
         let mut survey = Survey::new(*self);
-        while let Some(block) = source.next_block()? {
+        for_each_block(source, |block| {
             survey.add_block(&block)?;
             monitor.advance(1);
-            monitor.check()?;
-        }
+            monitor.check()
+        })?;
         survey.finish()
     }
 }

@@ -1,6 +1,6 @@
 //! Learners fed by blocks, and the sums that add: against the same in memory, and dense references.
 use super::*;
-use crate::blocks::{Block, Source};
+use crate::blocks::{Block, Order, Source};
 use crate::monitor::Silent;
 use crate::pursuit::lasso::Penalty;
 
@@ -47,7 +47,7 @@ fn sums_bits<T: Real>(sums: &DictionarySums<T>) -> (Vec<u64>, Vec<u64>, [u64; 2]
 
 fn shards_give_the_same_bits<T: Real>() {
     let (D, X) = (random_unit_columns::<T>(10, 25, 1), random_matrix::<T>(10, 1000, 2));
-    let new = || DictionaryStatistics::new(D.as_ref(), 3, 5).unwrap();
+    let new = || DictionaryStatistics::new(D.as_ref(), 3, 5, Order::of(25)).unwrap();
     let block = |b: usize| X.subcols(40 * b, 40);
     let mut one = new();
     (0..25).for_each(|b| one.add_block(b, block(b)).unwrap());
@@ -118,7 +118,7 @@ fn bad_blocks_are_named() {
         error.to_string().starts_with("block 7: samples holds NaN at row 2, column 10"),
         "{error}"
     );
-    let mut statistics = DictionaryStatistics::new(start.as_ref(), 3, 5).unwrap();
+    let mut statistics = DictionaryStatistics::new(start.as_ref(), 3, 5, Order::default()).unwrap();
     let error = statistics.add_block(7, X.subcols(140, 20)).unwrap_err();
     assert!(matches!(&error, LkdlError::InBlock { block: 7, .. }), "{error}");
     let wide = random_matrix::<f64>(7, 20, 5);
@@ -130,7 +130,8 @@ fn bad_blocks_are_named() {
     assert_eq!(statistics.clone().finish().unwrap().n_samples, 20);
     let error = statistics.add_block(1, X.subcols(0, 20)).unwrap_err();
     assert_eq!(error, LkdlError::RepeatedBlock { block: 1 });
-    let other = DictionaryStatistics::new(random_unit_columns(6, 8, 7).as_ref(), 3, 5).unwrap();
+    let other = random_unit_columns(6, 8, 7);
+    let other = DictionaryStatistics::new(other.as_ref(), 3, 5, Order::default()).unwrap();
     assert!(matches!(statistics.merge(other), Err(LkdlError::Unsupported { .. })));
     let empty = Mat::<f64>::zeros(6, 0);
     let error = mod_params(&start).learn_source(&mut source(&empty, 20), 0, &Silent);
