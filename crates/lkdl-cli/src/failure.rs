@@ -185,6 +185,7 @@ impl From<RecipeError> for Failure {
     fn from(error: RecipeError) -> Self {
         match error {
             RecipeError::Engine(error) => error.into(),
+            RecipeError::OneClass { .. } => Self::input(error),
             other => Self::usage(other.spelled(&|option| format!("--{option}"))),
         }
     }

@@ -2,12 +2,13 @@
 
 use crate::array::Number;
 use crate::error::Failure;
+use lkdl::state::Saved;
 use lkdl::stream::DriftParams;
 use lkdl_data::atomic;
-use lkdl_model::{Every, FileKeeper, Note, Run};
-use lkdl_recipe::Wishes;
+use lkdl_model::{Every, FileKeeper, Note, Run, load_checkpoint};
+use lkdl_recipe::{StreamJob, Wishes};
 use pyo3::prelude::*;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A file for the state, how often it is written, and whether the fit goes on from it.
 #[derive(Debug, Clone, FromPyObject)]
@@ -64,12 +65,6 @@ impl Streamed {
         Ok(atomic::check_file(path, true)?)
     }
 
-    /// The checkpoint to go on from, if there is one.
-    pub fn kept(&self) -> Option<&Path> {
-        let keeping = self.keeping.as_ref().filter(|keeping| keeping.resume);
-        keeping.map(|keeping| keeping.path.as_path()).filter(|path| path.exists())
-    }
-
     /// Writes checkpoints as often as was said, or none.
     pub fn keeper(&self, note: &Note) -> Result<FileKeeper, Failure> {
         let path = self.keeping.as_ref().map(|keeping| keeping.path.as_path());
@@ -84,8 +79,28 @@ impl Streamed {
         })
     }
 
+    /// The fit of data that are called `name`; `data` tells others from them before they are read.
+    pub fn job<T: Number>(&self, name: String, data: String) -> StreamJob {
+        StreamJob {
+            wishes: self.wishes.clone(),
+            n_pilot: self.n_pilot,
+            drift: self.drift,
+            seed: self.seed,
+            name,
+            run: self.keeping.as_ref().map(|_| self.run::<T>(data)),
+        }
+    }
+
+    /// The checkpoint to go on from, which must be one of this job, if there is one.
+    pub fn load<T: Number>(&self, job: &StreamJob) -> Result<Option<(Note, Saved<T>)>, Failure> {
+        let keeping = self.keeping.as_ref().filter(|keeping| keeping.resume);
+        let kept = keeping.map(|keeping| keeping.path.as_path()).filter(|path| path.exists());
+        let (Some(path), Some(run)) = (kept, &job.run) else { return Ok(None) };
+        Ok(Some(load_checkpoint::<T>(path, run)?))
+    }
+
     /// Everything that the model depends on, for these data.
-    pub fn run<T: Number>(&self, data: String) -> Run {
+    fn run<T: Number>(&self, data: String) -> Run {
         let run = [
             ("the data", data),
             ("the settings", format!("{:?}", self.wishes)),

@@ -63,6 +63,7 @@ impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Engine(error) => LkdlError::new_err(in_python(&error.to_string())),
+            Failure::Recipe(RecipeError::OneClass { .. }) => LkdlError::new_err(ONE_CLASS),
             Failure::Recipe(error) => {
                 let text = error.spelled(&|option| argument(option).to_string());
                 LkdlError::new_err(in_python(&text))
@@ -82,6 +83,9 @@ impl From<Failure> for PyErr {
         }
     }
 }
+
+/// As the estimators say it of labels in memory.
+const ONE_CLASS: &str = "y has 1 class, so there is nothing to tell apart; give at least two";
 
 /// Options of the recipe by the argument that sets them.
 const ARGUMENTS: [(&str, &str); 5] = [

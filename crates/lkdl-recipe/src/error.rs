@@ -31,6 +31,12 @@ pub enum RecipeError {
         /// "must be …".
         requirement: String,
     },
+    /// There is nothing to tell apart.
+    #[error("all samples are of class \"{name}\"; two classes or more are needed")]
+    OneClass {
+        /// What the class is called.
+        name: String,
+    },
     /// The engine refuses.
     #[error(transparent)]
     Engine(#[from] LkdlError),
@@ -64,7 +70,7 @@ impl RecipeError {
             Self::Unreadable { option, value, requirement } => {
                 format!("{} is \"{value}\", but {requirement}", spell(option))
             }
-            Self::Engine(error) => error.to_string(),
+            Self::OneClass { .. } | Self::Engine(_) => self.to_string(),
         }
     }
 }

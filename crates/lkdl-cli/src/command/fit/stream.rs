@@ -1,18 +1,17 @@
 //! `lkdl fit DATA -o MODEL --stream`: the data in blocks, as often as it takes, in bounded memory.
 
 use super::{DriftReport, FitArgs, Memory, PlannedStage, Report};
-use super::{learned, named, outcome, planned, planned_stages, save, say, seconds, verdict};
+use super::{chosen, learned, named, outcome, planned_stages, save, say, seconds};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::method::Precision;
 use crate::output;
 use crate::stages::{StageTime, Stages};
-use crate::words::{counted, shown};
-use lkdl::monitor::Monitor;
-use lkdl::stream::{Drift, StreamFit, SurveyParams};
-use lkdl_data::{BlockSource, DataArgument, Labels};
-use lkdl_model::{Classifier, DataRecord, Element, FileKeeper, Note, Pipeline, load_checkpoint};
-use lkdl_recipe::{Method, StreamRecipe, Wishes};
+use crate::words::counted;
+use lkdl::stream::Drift;
+use lkdl_data::{BlockSource, DataArgument};
+use lkdl_model::{Classifier, Element, FileKeeper, Note, Pipeline, load_checkpoint};
+use lkdl_recipe::{Method, Started, StreamJob, Wishes};
 use std::path::Path;
 
 /// Fits, saves and reports.
@@ -58,19 +57,9 @@ fn check_checkpoint(path: &Path, args: &FitArgs, context: &Context) -> Result<()
 struct Run<'a, T: Element> {
     args: &'a FitArgs,
     context: &'a Context,
-    wishes: Wishes,
     source: BlockSource<T>,
-    n_pilot: usize,
-    /// Everything that the model depends on, as it was given.
-    run: lkdl_model::Run,
+    job: StreamJob,
     stages: Stages<'a>,
-}
-
-/// A fit that has started, or goes on.
-struct Started<T: Element> {
-    fit: StreamFit<T>,
-    note: Note,
-    plan: Vec<PlannedStage>,
 }
 
 impl<'a, T: Element> Run<'a, T> {
@@ -95,18 +84,20 @@ impl<'a, T: Element> Run<'a, T> {
             ("--drift-limit", flags.drift().limit.to_string()),
         ];
         let run = run.into_iter().map(|(key, value)| (key.to_string(), value)).collect();
-        let stages = Stages::new(context);
-        Ok(Self { args, context, wishes, source, n_pilot, run, stages })
+        let (drift, seed, name) = (flags.drift(), context.seed, name(args));
+        let run = flags.checkpoint.is_some().then_some(run);
+        let job = StreamJob { wishes, n_pilot, drift, seed, name, run };
+        Ok(Self { args, context, source, job, stages: Stages::new(context) })
     }
 
     fn go(mut self) -> Result<(), Failure> {
         let (context, flags) = (self.context, &self.args.stream);
         let kept = flags.checkpoint.as_deref().filter(|path| flags.resume && path.exists());
-        let Started { mut fit, note, plan } = match kept {
-            Some(path) => self.resume(path)?,
+        let (started, plan) = match kept {
+            Some(path) => (self.resume(path)?, Vec::new()),
             None => self.start()?,
         };
-        let class_names = Labels::from_texts(&note.written_names).class_names;
+        let Started { mut fit, class_names, note } = started;
         let every = flags.checkpoint_every.unwrap_or_default();
         let mut keeper = FileKeeper::new(flags.checkpoint.as_deref(), every, &note)?;
         let of_class = |error| named(error, &class_names);
@@ -123,8 +114,8 @@ impl<'a, T: Element> Run<'a, T> {
             n_features: model.preparation().n_features(),
             data: note.data,
             class_names,
+            choice: note.choice.map(|choice| chosen(&note.settings, &choice)),
             settings: note.settings,
-            choice: note.choice,
             drift: drift.map(DriftReport::from),
             folds: None,
             model: None,
@@ -140,63 +131,32 @@ impl<'a, T: Element> Run<'a, T> {
 
     /// Goes on from a checkpoint.
     fn resume(&mut self, path: &Path) -> Result<Started<T>, Failure> {
-        let (note, state) = load_checkpoint::<T>(path, &self.run).map_err(Failure::input)?;
-        self.source.settle_as(&note.written_names);
-        let recipe = StreamRecipe::<T>::of(note.settings.clone(), None, self.context.seed)?;
-        let fit = recipe.params.resume(state)?;
-        let (passes, blocks) = fit.progress();
+        let run = self.job.run.clone().unwrap_or_default();
+        let kept = load_checkpoint::<T>(path, &run).map_err(Failure::input)?;
+        let started = self.job.resume(&mut self.source, kept)?;
+        let (passes, blocks) = started.fit.progress();
         let done = format!("{} and {}", counted(passes, "pass"), counted(blocks, "block"));
         say(self.context, "resume", "", format!("{} after {done}", path.display()))?;
-        Ok(Started { fit, note, plan: Vec::new() })
+        Ok(started)
     }
 
     /// Looks at all samples, chooses by the pilot what was left open, and starts.
-    fn start(&mut self) -> Result<Started<T>, Failure> {
+    fn start(&mut self) -> Result<(Started<T>, Vec<PlannedStage>), Failure> {
         let (context, stages) = (self.context, &self.stages);
-        let seed = context.seed;
-        let survey = SurveyParams { n_pilot: self.n_pilot, seed, ..SurveyParams::default() };
-        let mut pilot = survey.survey(&mut self.source, stages)?;
-        let (class_names, classes) = self.source.settle();
-        if class_names.len() < 2 {
-            let only = class_names.first().map_or(String::new(), |name| shown(name));
-            return Err(Failure::input(format!(
-                "all samples are of class \"{only}\"; two classes or more are needed"
-            )));
-        }
-        pilot.relabel(&classes)?;
-        let tally = &pilot.tally;
+        let surveyed = self.job.survey(&mut self.source, stages)?;
+        let (class_names, tally) = (surveyed.class_names.clone(), &surveyed.pilot.tally);
         let sizes = [
             counted(tally.n_samples, "sample"),
             counted(tally.n_features, "feature"),
             counted(class_names.len(), "class"),
             counted(tally.n_blocks, "block"),
         ];
-        say(context, "data", "", format!("{}: {}", name(self.args), sizes.join(", ")))?;
-        let data = DataRecord {
-            name: name(self.args),
-            checksum: format!("{:016x}", tally.digest()),
-            n_samples: tally.n_samples,
-            feature_names: self.source.feature_names(),
-            image_shape: self.source.image_shape(),
-            index_base: self.source.index_base(),
-        };
-        stages.begin("choose", 0);
-        let drift = self.args.stream.drift();
-        let samples = pilot.samples.as_ref();
-        let recipe = self.wishes.stream_recipe(samples, &pilot.labels, drift, seed)?;
-        let plan = recipe.params.stream_plan(&pilot)?;
-        say(context, "memory", "", planned(&plan, false))?;
-        let of_class = |error| named(error, &class_names);
-        let whole = recipe.params.gather(&pilot, &mut self.source, stages)?;
-        let fit = recipe.params.start(pilot, whole, stages).map_err(of_class)?;
-        let note = Note {
-            run: self.run.clone(),
-            choice: recipe.verdict.as_ref().map(|of_pilot| verdict(&recipe.settings, of_pilot)),
-            settings: recipe.settings,
-            written_names: self.source.written_names().to_vec(),
-            data,
-        };
-        Ok(Started { fit, note, plan: planned_stages(&plan) })
+        say(context, "data", "", format!("{}: {}", self.job.name, sizes.join(", ")))?;
+        let planned = self.job.plan(surveyed, stages)?;
+        let plan = planned_stages(&planned.memory);
+        say(context, "memory", "", super::planned(&planned.memory, false))?;
+        let started = planned.start(&mut self.source, stages);
+        Ok((started.map_err(|error| named(error, &class_names))?, plan))
     }
 }
 
@@ -252,7 +212,10 @@ fn account<T: Element>(
     for StageTime { stage, seconds: time } in stages {
         let text = match *stage {
             "survey" => Some(counted(note.data.n_samples, "sample")),
-            "choose" => Some(note.choice.clone().unwrap_or_default()),
+            "choose" => {
+                let choice = note.choice.as_ref();
+                Some(choice.map(|choice| chosen(&note.settings, choice)).unwrap_or_default())
+            }
             "moments" => Some("mean and deviation of every feature, of all samples".into()),
             "draw" => Some("landmarks from all samples".into()),
             "sums" => Some("the map's sums over all samples".into()),

@@ -1,0 +1,203 @@
+//! A fit from blocks, from its beginning or from where it was interrupted: the same steps, and so the
+//! same model, for every front.
+//!
+//! [`StreamJob::survey`] looks at all samples, [`StreamJob::plan`] chooses by the pilot what was left
+//! open, [`Planned::start`] makes the fit; each gives its front something to say before the next one
+//! takes its time. [`StreamJob::resume`] stands for all three.
+
+use crate::error::RecipeError;
+use crate::stream::StreamRecipe;
+use crate::wishes::Wishes;
+use lkdl::blocks::Source;
+use lkdl::monitor::Monitor;
+use lkdl::state::Saved;
+use lkdl::stream::{DriftParams, Pilot, StreamFit, SurveyParams, Whole};
+use lkdl::{LkdlError, MemoryPlan};
+use lkdl_data::{BlockSource, Labels};
+use lkdl_model::{DataRecord, Element, Note, Run};
+
+/// Names of classes in their order, and which of them every index of the first pass means.
+pub type Settled = (Vec<String>, Vec<usize>);
+
+/// Blocks whose classes have names.
+pub trait Labelled<T: Element>: Source<T> {
+    /// The first pass is over: all classes are known, and have their own indices from now on.
+    fn settle(&mut self) -> Result<Settled, LkdlError>;
+
+    /// The classes as texts that [`Labelled::settle_as`] takes.
+    fn written_names(&mut self) -> Result<Vec<String>, LkdlError>;
+
+    /// As after the first pass of an earlier fit, whose classes were these; what they are called.
+    fn settle_as(&mut self, written: &[String]) -> Result<Vec<String>, LkdlError>;
+
+    /// What is known of the samples beside them.
+    fn record(&self) -> DataRecord {
+        DataRecord::default()
+    }
+}
+
+impl<T: Element> Labelled<T> for BlockSource<T> {
+    fn settle(&mut self) -> Result<Settled, LkdlError> {
+        Ok(Self::settle(self))
+    }
+
+    fn written_names(&mut self) -> Result<Vec<String>, LkdlError> {
+        Ok(Self::written_names(self).to_vec())
+    }
+
+    fn settle_as(&mut self, written: &[String]) -> Result<Vec<String>, LkdlError> {
+        Self::settle_as(self, written);
+        Ok(Labels::from_texts(written).class_names)
+    }
+
+    fn record(&self) -> DataRecord {
+        DataRecord {
+            feature_names: self.feature_names(),
+            image_shape: self.image_shape(),
+            index_base: self.index_base(),
+            ..DataRecord::default()
+        }
+    }
+}
+
+/// Everything that a fit from blocks is made with, beside the blocks.
+#[derive(Debug, Clone)]
+pub struct StreamJob {
+    /// What is learned.
+    pub wishes: Wishes,
+    /// Samples of the pilot.
+    pub n_pilot: usize,
+    /// What is done about drift.
+    pub drift: DriftParams,
+    /// Of all draws.
+    pub seed: u64,
+    /// What the data are called.
+    pub name: String,
+    /// Everything that the model depends on, as it was given; `None` where no checkpoint is kept.
+    pub run: Option<Run>,
+}
+
+/// What the first pass found.
+#[derive(Debug, Clone)]
+pub struct Surveyed<T: Element> {
+    /// A sample of the samples, with counts of all of them.
+    pub pilot: Pilot<T>,
+    /// Names of the classes, by their indices in the pilot.
+    pub class_names: Vec<String>,
+    /// What the samples are.
+    pub data: DataRecord,
+}
+
+/// A fit that could start.
+pub struct Planned<T: Element> {
+    /// What was chosen.
+    pub recipe: StreamRecipe<T>,
+    /// What the fit will need.
+    pub memory: MemoryPlan,
+    /// What it was chosen from.
+    pub surveyed: Surveyed<T>,
+    run: Option<Run>,
+}
+
+/// A fit that has started, or goes on.
+pub struct Started<T: Element> {
+    /// The fit.
+    pub fit: StreamFit<T>,
+    /// Names of the classes.
+    pub class_names: Vec<String>,
+    /// What a checkpoint says of it.
+    pub note: Note,
+}
+
+impl StreamJob {
+    /// Looks at all samples.
+    pub fn survey<T: Element>(
+        &self,
+        source: &mut impl Labelled<T>,
+        monitor: &dyn Monitor,
+    ) -> Result<Surveyed<T>, RecipeError> {
+        let (n_pilot, seed) = (self.n_pilot, self.seed);
+        let survey = SurveyParams { n_pilot, seed, ..SurveyParams::default() };
+        let mut pilot = survey.survey(source, monitor)?;
+        let (class_names, classes) = source.settle()?;
+        check_classes(&class_names)?;
+        pilot.relabel(&classes)?;
+        let data = DataRecord {
+            name: self.name.clone(),
+            checksum: format!("{:016x}", pilot.tally.digest()),
+            n_samples: pilot.tally.n_samples,
+            ..source.record()
+        };
+        Ok(Surveyed { pilot, class_names, data })
+    }
+
+    /// Chooses by the pilot what was left open.
+    pub fn plan<T: Element>(
+        &self,
+        surveyed: Surveyed<T>,
+        monitor: &dyn Monitor,
+    ) -> Result<Planned<T>, RecipeError> {
+        check_classes(&surveyed.class_names)?;
+        monitor.begin("choose", 0);
+        let Pilot { samples, labels, .. } = &surveyed.pilot;
+        let recipe = self.wishes.stream_recipe(samples.as_ref(), labels, self.drift, self.seed)?;
+        let memory = recipe.params.stream_plan(&surveyed.pilot)?;
+        Ok(Planned { recipe, memory, surveyed, run: self.run.clone() })
+    }
+
+    /// Goes on from a checkpoint.
+    pub fn resume<T: Element>(
+        &self,
+        source: &mut impl Labelled<T>,
+        (note, state): (Note, Saved<T>),
+    ) -> Result<Started<T>, RecipeError> {
+        let class_names = source.settle_as(&note.written_names)?;
+        let recipe = StreamRecipe::<T>::of(note.settings.clone(), None, self.seed)?;
+        let fit = recipe.params.resume(state)?;
+        Ok(Started { fit, class_names, note })
+    }
+}
+
+impl<T: Element> Planned<T> {
+    /// Gathers from all samples what depends on them, and starts.
+    pub fn start(
+        self,
+        source: &mut impl Labelled<T>,
+        monitor: &dyn Monitor,
+    ) -> Result<Started<T>, LkdlError> {
+        let is_kept = self.run.is_some();
+        let whole = self.recipe.params.gather(&self.surveyed.pilot, source, monitor)?;
+        let mut started = self.start_from(whole, monitor)?;
+        // labels of a caller's own kind need have no names that can be written
+        if is_kept {
+            started.note.written_names = source.written_names()?;
+        }
+        Ok(started)
+    }
+
+    /// Starts from what others have gathered.
+    pub fn start_from(
+        self,
+        whole: Whole<T>,
+        monitor: &dyn Monitor,
+    ) -> Result<Started<T>, LkdlError> {
+        let Self { recipe, surveyed: Surveyed { pilot, class_names, data }, run, .. } = self;
+        let fit = recipe.params.start(pilot, whole, monitor)?;
+        let note = Note {
+            run: run.unwrap_or_default(),
+            choice: recipe.verdict.map(|verdict| verdict.to_string()),
+            settings: recipe.settings,
+            written_names: Vec::new(),
+            data,
+        };
+        Ok(Started { fit, class_names, note })
+    }
+}
+
+fn check_classes(class_names: &[String]) -> Result<(), RecipeError> {
+    match class_names {
+        [] => Err(LkdlError::Empty { what: "labels", rows: 0, cols: 0 }.into()),
+        [name] => Err(RecipeError::OneClass { name: name.clone() }),
+        _ => Ok(()),
+    }
+}
