@@ -191,20 +191,45 @@ fn a_fit_that_is_killed_at_any_moment_and_resumed_ends_in_the_same_file() {
     }
 }
 
+/// A checkpoint of the fit, by killing it while it learns.
+fn interrupt(words: &[&str], model: &str, kept: &str) {
+    let start = Instant::now();
+    assert_eq!(lkdl(words).code, 0);
+    let time = start.elapsed();
+    let killed = (1..20).any(|part| {
+        let _ = std::fs::remove_file(model);
+        killed_after(words, time.mul_f64(0.05 * f64::from(part))) && Path::new(kept).exists()
+    });
+    assert!(killed, "no run was killed while it learned");
+}
+
+#[test]
+fn a_fit_that_goes_on_says_what_memory_it_needs_as_it_did_at_first() {
+    let folder = Scratch::new("stream-plan");
+    let data = digits(&folder, "d.npz");
+    let (model, kept) = (folder.path("m.safetensors"), folder.path("fit.ckpt"));
+    let words = [&words(&data, &model, &kept, "online")[..], &["--pilot", "700"]].concat();
+    let as_json = [&words[..], &["--json"]].concat();
+    let whole = json(&as_json);
+    assert!(!whole["model"]["memory_plan"].as_array().unwrap().is_empty());
+    interrupt(&words, &model, &kept);
+    let copy = std::fs::read(&kept).unwrap();
+    let run = lkdl(&words);
+    assert!(run.stdout.contains("\nmemory ") && run.stdout.contains("resume "), "{run:?}");
+    std::fs::write(&kept, copy).unwrap();
+    let resumed = json(&as_json);
+    for key in ["memory_plan", "memory_at_most"] {
+        assert_eq!(resumed["model"][key], whole["model"][key]);
+    }
+}
+
 #[test]
 fn a_checkpoint_of_another_run_or_with_a_flipped_byte_is_refused() {
     let folder = Scratch::new("stream-checkpoint");
     let data = digits(&folder, "d.npz");
     let (model, kept) = (folder.path("m.safetensors"), folder.path("fit.ckpt"));
     let words = words(&data, &model, &kept, "online");
-    let start = Instant::now();
-    assert_eq!(lkdl(&words).code, 0);
-    let time = start.elapsed();
-    let killed = (1..20).any(|part| {
-        let _ = std::fs::remove_file(&model);
-        killed_after(&words, time.mul_f64(0.05 * f64::from(part))) && Path::new(&kept).exists()
-    });
-    assert!(killed, "no run was killed while it learned");
+    interrupt(&words, &model, &kept);
     let refused = |words: &[&str], text: &str| {
         let run = lkdl(words);
         assert_eq!(run.code, 3, "{run:?}");

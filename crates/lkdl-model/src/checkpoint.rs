@@ -19,7 +19,7 @@ use std::io::Write;
 use thiserror::Error;
 
 /// The version of the layout above, and of what a fit remembers.
-const VERSION: u64 = 3;
+const VERSION: u64 = 4;
 const KEY: &str = "lkdl-checkpoint";
 const LIBRARY: &str = env!("CARGO_PKG_VERSION");
 
@@ -307,12 +307,12 @@ mod tests {
     #[test]
     fn another_version_and_another_file_are_refused() {
         let text = String::from_utf8_lossy(&files()[0]).into_owned();
-        assert!(text.contains(r#"\"version\":3"#));
+        assert!(text.contains(r#"\"version\":4"#));
         let mut bytes = files()[0].clone();
-        let place = bytes.windows(13).position(|w| w == br#"\"version\":3"#).unwrap();
-        bytes[place + 12] = b'4';
+        let place = bytes.windows(13).position(|w| w == br#"\"version\":4"#).unwrap();
+        bytes[place + 12] = b'5';
         let error = read_checkpoint(&bytes).unwrap_err();
-        assert!(matches!(error, CheckpointError::OtherVersion { version: 4, .. }), "{error}");
+        assert!(matches!(error, CheckpointError::OtherVersion { version: 5, .. }), "{error}");
         let error = read_checkpoint(b"something else entirely").unwrap_err();
         assert!(matches!(error, CheckpointError::NotACheckpoint { .. }), "{error}");
     }

@@ -96,7 +96,7 @@ fn fit<T: Number>(
         Some(kept) => job.resume(source, kept)?,
         None => job.plan(job.survey(source, watch)?, watch)?.start(source, watch)?,
     };
-    let Started { mut fit, class_names, note } = started;
+    let Started { mut fit, class_names, note, .. } = started;
     let mut keeper = said.keeper(&note)?;
     fit.run_passes(source, &mut keeper, watch)?;
     let drift = fit.drift();
@@ -307,6 +307,6 @@ where
             })?
         }
     };
-    let Started { fit, class_names, note } = planned.start_from(whole, watch)?;
+    let Started { fit, class_names, note, .. } = planned.start_from(whole, watch)?;
     fitted(fit, class_names, note, seed)
 }

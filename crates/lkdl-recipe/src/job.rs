@@ -105,6 +105,8 @@ pub struct Started<T: Element> {
     pub fit: StreamFit<T>,
     /// Names of the classes.
     pub class_names: Vec<String>,
+    /// What it needs.
+    pub memory: MemoryPlan,
     /// What a checkpoint says of it.
     pub note: Note,
 }
@@ -154,7 +156,8 @@ impl StreamJob {
         let class_names = source.settle_as(&note.written_names)?;
         let recipe = StreamRecipe::<T>::of(note.settings.clone(), None, self.seed)?;
         let fit = recipe.params.resume(state)?;
-        Ok(Started { fit, class_names, note })
+        let memory = recipe.params.resumed_plan(&fit)?;
+        Ok(Started { fit, class_names, memory, note })
     }
 }
 
@@ -181,7 +184,8 @@ impl<T: Element> Planned<T> {
         whole: Whole<T>,
         monitor: &dyn Monitor,
     ) -> Result<Started<T>, LkdlError> {
-        let Self { recipe, surveyed: Surveyed { pilot, class_names, data }, run, .. } = self;
+        let Self { recipe, memory, surveyed, run } = self;
+        let Surveyed { pilot, class_names, data } = surveyed;
         let fit = recipe.params.start(pilot, whole, monitor)?;
         let note = Note {
             run: run.unwrap_or_default(),
@@ -190,7 +194,7 @@ impl<T: Element> Planned<T> {
             written_names: Vec::new(),
             data,
         };
-        Ok(Started { fit, class_names, note })
+        Ok(Started { fit, class_names, memory, note })
     }
 }
 

@@ -31,6 +31,8 @@ pub struct StreamFit<T: Real> {
     watch: Option<Watch>,
     /// One dictionary per class.
     classes: Vec<Fed<T>>,
+    /// Samples of the pilot.
+    n_pilot: usize,
     /// What the first pass saw.
     first: Tally,
     /// What this pass has seen so far.
@@ -55,6 +57,7 @@ impl<T: Real> StreamParams<T> {
         let mut warnings: Vec<Warning> = pilot.warning().into_iter().collect();
         monitor.begin("prepare", 0);
         let Pilot { samples, labels, indices, tally } = pilot;
+        let n_pilot = labels.len();
         let preparation = whole.preparation(&self.prepare, samples.as_ref())?;
         let prepared = preparation.apply_in_place(samples)?.samples;
         monitor.check()?;
@@ -73,6 +76,7 @@ impl<T: Real> StreamParams<T> {
             map,
             watch,
             classes,
+            n_pilot,
             first: tally,
             seen: Tally::default(),
             n_passes: 0,
@@ -141,7 +145,7 @@ impl<T: Real> StreamParams<T> {
             |(class, &n): (usize, &usize)| self.method.learner.resume(&class_place(class), n, from);
         let classes =
             first.class_counts.iter().enumerate().map(resume).collect::<Result<Vec<_>, _>>()?;
-        let [n_passes, n_zero] = from.counts(FIT, "n")?;
+        let [n_passes, n_zero, n_pilot] = from.counts(FIT, "n")?;
         let seen = Tally::restore(SEEN, from)?;
         if classes.is_empty() || seen.check_within(&first).is_err() {
             return Err(unfit(SEEN, "n", "does not fit the first pass"));
@@ -153,6 +157,7 @@ impl<T: Real> StreamParams<T> {
             map,
             watch,
             classes,
+            n_pilot,
             first,
             seen,
             n_passes,
@@ -335,7 +340,7 @@ impl<T: Real> StreamFit<T> {
         }
         self.first.save(FIRST, &mut to);
         self.seen.save(SEEN, &mut to);
-        to.counts(FIT, "n", [self.n_passes, self.n_zero]);
+        to.counts(FIT, "n", [self.n_passes, self.n_zero, self.n_pilot]);
         to.warnings(FIT, &self.warnings);
         for (l, class) in self.classes.iter().enumerate() {
             class.save(&class_place(l), &mut to);
@@ -352,6 +357,15 @@ impl<T: Real> StreamFit<T> {
     /// The fitted map.
     pub fn map(&self) -> &FeatureMap<T> {
         &self.map
+    }
+
+    /// What the first pass saw.
+    pub fn first_pass(&self) -> &Tally {
+        &self.first
+    }
+
+    pub(super) fn sizes(&self) -> Sizes<'_> {
+        Sizes { n_pilot: self.n_pilot, tally: &self.first }
     }
 
     /// Passes that are done, and blocks of the one that runs.

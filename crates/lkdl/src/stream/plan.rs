@@ -1,8 +1,8 @@
 //! What a fit from a source needs: set by the pilot, the block and the dictionaries, not by N.
 
-use super::StreamParams;
 use super::survey::Pilot;
 use super::tally::Tally;
+use super::{StreamFit, StreamParams};
 use crate::error::LkdlError;
 use crate::map::fastfood::FastfoodParams;
 use crate::map::fourier::FourierParams;
@@ -29,10 +29,18 @@ impl<T: Real> StreamParams<T> {
     /// What a fit from this pilot's source needs, stage by stage, blocks and pilot included. With
     /// an automatic landmark count this is the most it can come to.
     pub fn stream_plan(&self, pilot: &Pilot<T>) -> Result<MemoryPlan, LkdlError> {
+        self.plan_of(&Sizes::from(pilot))
+    }
+
+    /// [`StreamParams::stream_plan`] of a fit that goes on from where it was kept.
+    pub fn resumed_plan(&self, fit: &StreamFit<T>) -> Result<MemoryPlan, LkdlError> {
+        self.plan_of(&fit.sizes())
+    }
+
+    fn plan_of(&self, sizes: &Sizes<'_>) -> Result<MemoryPlan, LkdlError> {
         self.drift.check(&self.map)?;
-        let sizes = Sizes::from(pilot);
-        let map = self.stream_map(&sizes)?;
-        self.plan_streaming(&map, &sizes, rayon::current_num_threads())
+        let map = self.stream_map(sizes)?;
+        self.plan_streaming(&map, sizes, rayon::current_num_threads())
     }
 
     /// The map's parameters, adapted to the budget where they leave room for it.

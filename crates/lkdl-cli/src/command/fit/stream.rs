@@ -1,7 +1,7 @@
 //! `lkdl fit DATA -o MODEL --stream`: the data in blocks, as often as it takes, in bounded memory.
 
-use super::{DriftReport, FitArgs, Memory, PlannedStage, Report};
-use super::{chosen, learned, named, outcome, planned_stages, save, say, seconds};
+use super::{DriftReport, FitArgs, Memory, Report};
+use super::{chosen, learned, named, outcome, planned, planned_stages, save, say, seconds};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::method::Precision;
@@ -93,11 +93,11 @@ impl<'a, T: Element> Run<'a, T> {
     fn go(mut self) -> Result<(), Failure> {
         let (context, flags) = (self.context, &self.args.stream);
         let kept = flags.checkpoint.as_deref().filter(|path| flags.resume && path.exists());
-        let (started, plan) = match kept {
-            Some(path) => (self.resume(path)?, Vec::new()),
+        let started = match kept {
+            Some(path) => self.resume(path)?,
             None => self.start()?,
         };
-        let Started { mut fit, class_names, note } = started;
+        let Started { mut fit, class_names, memory, note } = started;
         let every = flags.checkpoint_every.unwrap_or_default();
         let mut keeper = FileKeeper::new(flags.checkpoint.as_deref(), every, &note)?;
         let of_class = |error| named(error, &class_names);
@@ -121,8 +121,8 @@ impl<'a, T: Element> Run<'a, T> {
             model: None,
         };
         if let Some(output) = &self.args.output {
-            let at_most = plan.iter().map(|stage| stage.bytes).max().unwrap_or(0);
-            let memory = Memory { at_most, plan };
+            let memory =
+                Memory { at_most: memory.peak().bytes, plan: planned_stages(&memory) };
             report.model = Some(save(&model, output, &report, stages, memory, context)?);
         }
         keeper.remove();
@@ -137,11 +137,12 @@ impl<'a, T: Element> Run<'a, T> {
         let (passes, blocks) = started.fit.progress();
         let done = format!("{} and {}", counted(passes, "pass"), counted(blocks, "block"));
         say(self.context, "resume", "", format!("{} after {done}", path.display()))?;
+        say(self.context, "memory", "", planned(&started.memory, false))?;
         Ok(started)
     }
 
     /// Looks at all samples, chooses by the pilot what was left open, and starts.
-    fn start(&mut self) -> Result<(Started<T>, Vec<PlannedStage>), Failure> {
+    fn start(&mut self) -> Result<Started<T>, Failure> {
         let (context, stages) = (self.context, &self.stages);
         let surveyed = self.job.survey(&mut self.source, stages)?;
         let (class_names, tally) = (surveyed.class_names.clone(), &surveyed.pilot.tally);
@@ -152,11 +153,9 @@ impl<'a, T: Element> Run<'a, T> {
             counted(tally.n_blocks, "block"),
         ];
         say(context, "data", "", format!("{}: {}", self.job.name, sizes.join(", ")))?;
-        let planned = self.job.plan(surveyed, stages)?;
-        let plan = planned_stages(&planned.memory);
-        say(context, "memory", "", super::planned(&planned.memory, false))?;
-        let started = planned.start(&mut self.source, stages);
-        Ok((started.map_err(|error| named(error, &class_names))?, plan))
+        let ready = self.job.plan(surveyed, stages)?;
+        say(context, "memory", "", planned(&ready.memory, false))?;
+        ready.start(&mut self.source, stages).map_err(|error| named(error, &class_names))
     }
 }
 
