@@ -235,8 +235,14 @@ fn a_checkpoint_of_another_run_or_with_a_flipped_byte_is_refused() {
         assert_eq!(run.code, 3, "{run:?}");
         assert!(run.stderr.contains(text), "{}", run.stderr);
     };
-    refused(&[&words[..], &["--seed", "9"]].concat(), "of another run: --seed was 0, and is 9");
-    refused(&[&words[..], &["--tol", "0.1"]].concat(), "of another run: the method was ");
+    refused(&[&words[..], &["--seed", "9"]].concat(), "of another run: --seed was 0 and is 9; ");
+    let tol = "of another run: --tol was not given and is 0.1; give the same";
+    refused(&[&words[..], &["--tol", "0.1"]].concat(), tol);
+    let more: Vec<&str> =
+        words.iter().map(|word| if *word == "12" { "13" } else { word }).collect();
+    refused(&more, "of another run: --atoms was 12 and is 13; ");
+    let memory = "of another run: --memory was not given and is 1000000000; ";
+    refused(&[&words[..], &["--memory", "1GB"]].concat(), memory);
     refused(&[&words[..], &["--precision", "f32"]].concat(), "another run: --precision was f64");
     let mut bytes = std::fs::read(&kept).unwrap();
     let place = bytes.len() - 5;

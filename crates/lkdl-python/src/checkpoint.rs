@@ -1,7 +1,7 @@
 //! Where a fit from blocks keeps its state, as Python says it.
 
 use crate::array::Number;
-use crate::error::Failure;
+use crate::error::{Failure, argument};
 use lkdl::state::Saved;
 use lkdl::stream::DriftParams;
 use lkdl_data::atomic;
@@ -17,6 +17,8 @@ pub struct Keeping {
     path: PathBuf,
     every: Option<String>,
     resume: bool,
+    /// Whether the memory was limited by the caller, not by what the machine has.
+    limits_memory: bool,
 }
 
 /// Everything that a fit from blocks is made with, beside the blocks.
@@ -87,7 +89,7 @@ impl Streamed {
             drift: self.drift,
             seed: self.seed,
             name,
-            run: self.keeping.as_ref().map(|_| self.run::<T>(data)),
+            run: self.keeping.as_ref().map(|keeping| self.run::<T>(data, keeping)),
         }
     }
 
@@ -99,17 +101,30 @@ impl Streamed {
         Ok(Some(load_checkpoint::<T>(path, run)?))
     }
 
-    /// Everything that the model depends on, for these data.
-    fn run<T: Number>(&self, data: String) -> Run {
+    /// Everything that the model depends on, in the words of the arguments. What a machine's memory
+    /// decides is not given: the checkpoint has it.
+    fn run<T: Number>(&self, data: String, keeping: &Keeping) -> Run {
         let run = [
             ("the data", data),
-            ("the settings", format!("{:?}", self.wishes)),
             ("the precision", T::NAME.to_string()),
             ("random_state", self.seed.to_string()),
             ("pilot_size", self.n_pilot.to_string()),
             ("grow", self.drift.grow.to_string()),
             ("drift_limit", self.drift.limit.to_string()),
         ];
-        run.into_iter().map(|(key, value)| (key.to_string(), value)).collect()
+        let run = run.into_iter().map(|(key, value)| (key.to_string(), value));
+        let said = self.wishes.said();
+        let said = said.filter(|(option, _)| *option != "memory" || keeping.limits_memory);
+        run.chain(said.map(|(option, value)| (stream_argument(option), value))).collect()
+    }
+}
+
+/// The argument of a fit from blocks that sets an option.
+fn stream_argument(option: &str) -> String {
+    match option {
+        "method" => "learner".into(),
+        "memory" => "memory_limit".into(),
+        "batch" => "batch_size".into(),
+        other => argument(other),
     }
 }

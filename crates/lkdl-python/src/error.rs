@@ -96,7 +96,8 @@ const ARGUMENTS: [(&str, &str); 5] = [
     ("exact-update", "exact_update"),
 ];
 
-fn argument(option: &str) -> String {
+/// The argument that sets an option.
+pub(crate) fn argument(option: &str) -> String {
     let known = ARGUMENTS.iter().find(|(known, _)| *known == option);
     known.map_or_else(|| option.replace('-', "_"), |(_, argument)| (*argument).to_string())
 }

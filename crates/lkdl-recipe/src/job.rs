@@ -205,3 +205,82 @@ fn check_classes(class_names: &[String]) -> Result<(), RecipeError> {
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use faer::Mat;
+    use lkdl::monitor::Silent;
+    use lkdl::state::Saving;
+    use lkdl::stream::{KeepNothing, Keeper};
+    use lkdl_data::Table;
+
+    fn rings(block_size: usize) -> BlockSource<f64> {
+        let samples = Mat::from_fn(2, 300, |row, i| {
+            let (angle, radius) = (i as f64, 1.0 + (i % 2) as f64);
+            radius * if row == 0 { angle.cos() } else { angle.sin() }
+        });
+        let names: Vec<String> = (0..300).map(|i| format!("ring {}", i % 2)).collect();
+        let table = Table::new("rings", samples, Some(Labels::from_texts(&names))).unwrap();
+        BlockSource::of_table(table, block_size).unwrap()
+    }
+
+    fn job(memory: u64, n_pilot: usize) -> StreamJob {
+        let settings = [("method", "online"), ("landmarks", "20"), ("atoms", "8")];
+        let wishes = Wishes::from_settings(settings).unwrap();
+        StreamJob {
+            wishes: Wishes { memory: Some(memory), ..wishes },
+            n_pilot,
+            drift: DriftParams::default(),
+            seed: 3,
+            name: "rings".into(),
+            run: Some(Run::new()),
+        }
+    }
+
+    /// The state after so many blocks.
+    struct After(usize, Option<Saved<f64>>);
+
+    impl Keeper<f64> for After {
+        fn is_due(&mut self) -> bool {
+            self.0 -= usize::from(self.0 > 0);
+            self.0 == 0 && self.1.is_none()
+        }
+
+        fn keep(&mut self, state: &Saving<'_, f64>) -> Result<(), LkdlError> {
+            if self.0 == 0 {
+                self.1 = Some(state.into());
+            }
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_fit_goes_on_where_memory_would_have_cut_other_blocks_and_another_pilot() {
+        let (first, mut source) = (job(1 << 30, 200), rings(40));
+        let surveyed = first.survey(&mut source, &Silent).unwrap();
+        assert_eq!(surveyed.class_names, ["ring 0", "ring 1"]);
+        let ready = first.plan(surveyed, &Silent).unwrap();
+        let Started { mut fit, note, memory, .. } = ready.start(&mut source, &Silent).unwrap();
+        let mut kept = After(5, None);
+        fit.run_passes(&mut source, &mut kept, &Silent).unwrap();
+        let whole = fit.finish().unwrap();
+        let (second, mut source) = (job(1 << 20, 100), rings(64));
+        let resumed = second.resume(&mut source, (note, kept.1.unwrap())).unwrap();
+        assert_eq!((resumed.memory.peak(), resumed.class_names.len()), (memory.peak(), 2));
+        source.cut_into(resumed.fit.first_pass().largest_block).unwrap();
+        let resumed = resumed.fit.run(&mut source, &mut KeepNothing, &Silent).unwrap();
+        for (a, b) in resumed.classifier().learned().iter().zip(whole.classifier().learned()) {
+            assert_eq!(a.dictionary, b.dictionary);
+        }
+    }
+
+    #[test]
+    fn one_class_is_nothing_to_tell_apart() {
+        let labels = Labels::from_texts(&["a"; 9]);
+        let table = Table::new("t", Mat::identity(9, 9), Some(labels)).unwrap();
+        let mut source = BlockSource::<f64>::of_table(table, 4).unwrap();
+        let error = job(1 << 30, 9).survey(&mut source, &Silent).unwrap_err();
+        assert_eq!(error, RecipeError::OneClass { name: "a".into() });
+    }
+}

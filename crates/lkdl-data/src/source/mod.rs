@@ -90,10 +90,6 @@ impl<T: Real> BlockSource<T> {
     }
 
     fn of(files: Vec<Box<dyn Rows>>, block_size: usize) -> Result<Self, DataError> {
-        if !(1..=MAX_BLOCK).contains(&block_size) {
-            let requirement = format!("between 1 and {MAX_BLOCK}");
-            return Err(DataError::parameter("block_size", block_size, requirement));
-        }
         let n_features = files.iter().map(|rows| rows.n_features()).max().unwrap_or(0);
         for rows in &files {
             let (found, base) = (rows.n_features(), rows.index_base());
@@ -121,13 +117,20 @@ impl<T: Real> BlockSource<T> {
             }
         }
         let classes = Classes::default();
-        Ok(Self { files, current: 0, n_features, block_size, classes, precision: PhantomData })
+        let mut source =
+            Self { files, current: 0, n_features, block_size: 1, classes, precision: PhantomData };
+        source.cut_into(block_size)?;
+        Ok(source)
     }
 
-    /// The same data in blocks of another size.
-    pub fn in_blocks_of(self, block_size: usize) -> Result<Self, DataError> {
-        let classes = self.classes;
-        Ok(Self { classes, ..Self::of(self.files, block_size)? })
+    /// The next blocks have so many samples.
+    pub fn cut_into(&mut self, block_size: usize) -> Result<(), DataError> {
+        if !(1..=MAX_BLOCK).contains(&block_size) {
+            let requirement = format!("between 1 and {MAX_BLOCK}");
+            return Err(DataError::parameter("block_size", block_size, requirement));
+        }
+        self.block_size = block_size;
+        Ok(())
     }
 
     /// Number of features, p.

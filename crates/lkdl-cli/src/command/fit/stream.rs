@@ -65,27 +65,12 @@ struct Run<'a, T: Element> {
 impl<'a, T: Element> Run<'a, T> {
     fn open(args: &'a FitArgs, wishes: Wishes, context: &'a Context) -> Result<Self, Failure> {
         let flags = &args.stream;
-        let source = open_source(args, context)?;
+        let mut source = open_source(args, context)?;
         let p = source.n_features();
-        let block_size = flags.block_size::<T>(p, wishes.memory);
         let n_pilot = flags.n_pilot::<T>(p, wishes.memory);
-        let source = source.in_blocks_of(block_size)?;
-        let sizes: Vec<String> = all_data(args).iter().map(file_size).collect();
-        let run = [
-            ("data", name(args)),
-            ("its size", sizes.join(" + ")),
-            ("reading", args.data.read.again()),
-            ("the method", format!("{wishes:?}")),
-            ("--precision", T::NAME.to_string()),
-            ("--seed", context.seed.to_string()),
-            ("--block", block_size.to_string()),
-            ("--pilot", n_pilot.to_string()),
-            ("--grow", flags.drift().grow.to_string()),
-            ("--drift-limit", flags.drift().limit.to_string()),
-        ];
-        let run = run.into_iter().map(|(key, value)| (key.to_string(), value)).collect();
+        source.cut_into(flags.block_size::<T>(p, wishes.memory))?;
         let (drift, seed, name) = (flags.drift(), context.seed, name(args));
-        let run = flags.checkpoint.is_some().then_some(run);
+        let run = flags.checkpoint.as_ref().map(|_| as_given::<T>(args, &wishes, context));
         let job = StreamJob { wishes, n_pilot, drift, seed, name, run };
         Ok(Self { args, context, source, job, stages: Stages::new(context) })
     }
@@ -121,8 +106,7 @@ impl<'a, T: Element> Run<'a, T> {
             model: None,
         };
         if let Some(output) = &self.args.output {
-            let memory =
-                Memory { at_most: memory.peak().bytes, plan: planned_stages(&memory) };
+            let memory = Memory { at_most: memory.peak().bytes, plan: planned_stages(&memory) };
             report.model = Some(save(&model, output, &report, stages, memory, context)?);
         }
         keeper.remove();
@@ -134,6 +118,8 @@ impl<'a, T: Element> Run<'a, T> {
         let run = self.job.run.clone().unwrap_or_default();
         let kept = load_checkpoint::<T>(path, &run).map_err(Failure::input)?;
         let started = self.job.resume(&mut self.source, kept)?;
+        // as they were cut by the memory of the machine that the fit was started on
+        self.source.cut_into(started.fit.first_pass().largest_block)?;
         let (passes, blocks) = started.fit.progress();
         let done = format!("{} and {}", counted(passes, "pass"), counted(blocks, "block"));
         say(self.context, "resume", "", format!("{} after {done}", path.display()))?;
@@ -157,6 +143,32 @@ impl<'a, T: Element> Run<'a, T> {
         say(context, "memory", "", planned(&ready.memory, false))?;
         ready.start(&mut self.source, stages).map_err(|error| named(error, &class_names))
     }
+}
+
+/// Everything that the model depends on, in the words of the flags. What a machine's memory decides is
+/// not given: the checkpoint has it.
+fn as_given<T: Element>(args: &FitArgs, wishes: &Wishes, context: &Context) -> lkdl_model::Run {
+    let flags = &args.stream;
+    let sizes: Vec<String> = all_data(args).iter().map(file_size).collect();
+    let given = |value: &Option<usize>| value.map(|count| count.to_string());
+    let drift = flags.drift();
+    let reading = args.data.read.again();
+    let of_stream = [
+        ("data", Some(name(args))),
+        ("its size", Some(sizes.join(" + "))),
+        ("reading", Some(reading.trim().to_string()).filter(|words| !words.is_empty())),
+        ("--precision", Some(T::NAME.to_string())),
+        ("--seed", Some(context.seed.to_string())),
+        ("--block", given(&flags.block)),
+        ("--pilot", given(&flags.pilot)),
+        ("--grow", Some(drift.grow.to_string())),
+        ("--drift-limit", Some(drift.limit.to_string())),
+    ];
+    let of_stream =
+        of_stream.into_iter().filter_map(|(key, value)| Some((key.to_string(), value?)));
+    let memory_is_given = args.method.memory.is_some();
+    let said = wishes.said().filter(|(option, _)| *option != "memory" || memory_is_given);
+    of_stream.chain(said.map(|(option, value)| (format!("--{option}"), value))).collect()
 }
 
 /// How much the landmarks have missed.
