@@ -78,7 +78,12 @@ pub fn of_error(error: &LkdlError) -> String {
             size(*budget)
         ),
         LkdlError::InClass { class, source } => format!("class {class}: {}", of_error(source)),
-        LkdlError::InBlock { block, source } => format!("block {block}: {}", of_error(source)),
+        LkdlError::InBlock { block, first: Some(first), source } => {
+            format!("block {block} (from sample {first} on): {}", of_error(source))
+        }
+        LkdlError::InBlock { block, first: None, source } => {
+            format!("block {block}: {}", of_error(source))
+        }
         LkdlError::Source { message } => message.clone(),
         other => in_flags(&other.to_string()),
     }

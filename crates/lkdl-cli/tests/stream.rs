@@ -133,6 +133,42 @@ fn what_cannot_be_streamed_is_refused_with_the_fix() {
     refused(&[&one, "--stream", "--more-data", &turned], 3, other);
 }
 
+/// Four features and the class, 0 or 1, of 900 samples, as an array of NumPy.
+fn array(folder: &Scratch, name: &str, value: impl Fn(usize, usize) -> f64) -> String {
+    let head = "{'descr': '<f8', 'fortran_order': False, 'shape': (900, 5), }";
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((head.len() as u16).to_le_bytes());
+    bytes.extend(head.as_bytes());
+    for sample in 0..900 {
+        let class = (sample % 2) as f64;
+        let values = (0..4).map(|feature| value(sample, feature)).chain([class]);
+        values.for_each(|value| bytes.extend(value.to_le_bytes()));
+    }
+    let path = folder.path(name);
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+#[test]
+fn a_value_that_is_not_finite_is_named_alike_in_memory_and_in_blocks() {
+    let folder = Scratch::new("stream-nan");
+    let model = folder.path("m.safetensors");
+    let smooth = |i: usize, t: usize| ((i * (t + 2)) as f64).sin();
+    for (name, bad) in [("nan.npy", f64::NAN), ("inf.npy", f64::INFINITY)] {
+        let value = |i, t| if (i, t) == (850, 3) { bad } else { smooth(i, t) };
+        let data = array(&folder, name, value);
+        let words = ["fit", &data, "--label", "4", "-o", &model, "--method", "online"];
+        for (more, place) in
+            [(&[][..], ""), (&["--stream", "--block", "100"], "block 8 (from sample 800 on)")]
+        {
+            let run = lkdl(&[&words[..], more].concat());
+            assert_eq!(run.code, 3, "{run:?}");
+            assert!(run.stderr.contains("at feature 3 of sample 850"), "{}", run.stderr);
+            assert!(run.stderr.contains(place), "{}", run.stderr);
+        }
+    }
+}
+
 /// A fit of many small blocks that keeps its state after each of them.
 fn words<'a>(data: &'a str, model: &'a str, kept: &'a str, method: &'a str) -> Vec<&'a str> {
     let own = ["fit", data, "-o", model, "--method", method, "--block", "24", "--iters", "2"];

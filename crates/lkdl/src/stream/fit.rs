@@ -247,9 +247,9 @@ impl<T: Real> StreamFit<T> {
 
     /// The next block of a pass.
     pub fn add_block(&mut self, block: Block<T>) -> Result<(), LkdlError> {
-        let number = self.seen.n_blocks;
+        let (number, first) = (self.seen.n_blocks, self.seen.n_samples);
         self.seen.add_again(&block, &self.first)?;
-        self.learn(number, block).map_err(|error| error.in_block(number))
+        self.learn(number, block).map_err(|error| error.in_block_from(number, first))
     }
 
     fn learn(&mut self, number: usize, block: Block<T>) -> Result<(), LkdlError> {

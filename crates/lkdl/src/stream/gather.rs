@@ -125,7 +125,7 @@ impl<T: Real> Passes<'_, T> {
             };
             prepared
                 .and_then(|prepared| look(number, first, prepared.as_ref()))
-                .map_err(|error| error.in_block(number))?;
+                .map_err(|error| error.in_block_from(number, first))?;
             self.monitor.advance(1);
             self.monitor.check()?;
         }

@@ -52,7 +52,7 @@ impl Tally {
 
     /// Counts the next block, if it is as it should be; an error names the block.
     pub(super) fn add<T: Real>(&mut self, block: &Block<T>) -> Result<(), LkdlError> {
-        self.check(block).map_err(|error| error.in_block(self.n_blocks))?;
+        self.check(block).map_err(|error| error.in_block_from(self.n_blocks, self.n_samples))?;
         self.n_blocks += 1;
         let n = block.samples.ncols();
         if n == 0 {
