@@ -185,8 +185,13 @@ impl From<RecipeError> for Failure {
     fn from(error: RecipeError) -> Self {
         match error {
             RecipeError::Engine(error) => error.into(),
-            RecipeError::OneClass { .. } => Self::input(error),
-            other => Self::usage(other.spelled(&|option| format!("--{option}"))),
+            other => {
+                let text = other.spelled(&|option| format!("--{option}"));
+                match other {
+                    RecipeError::OneClass { .. } | RecipeError::AllSame { .. } => Self::input(text),
+                    _ => Self::usage(text),
+                }
+            }
         }
     }
 }

@@ -115,7 +115,7 @@ fn what_cannot_be_streamed_is_refused_with_the_fix() {
     let nan = folder.write("nan.csv", "f0,f1,label\n1,2,a\n3,nan,b\n");
     refused(&[&nan, "--stream"], 3, "nan.csv, line 3: column 1 (f1): \"nan\" is not a finite");
     let one = folder.write("one.csv", "f0,f1,label\n1,2,a\n3,4,a\n");
-    refused(&[&one, "--stream"], 3, "all samples are of class \"a\"");
+    refused(&[&one, "--stream"], 3, "one.csv has one class, \"a\"; there is nothing to tell apart");
     let mat = folder.path("d.mat");
     assert_eq!(lkdl(&["data", "convert", "digits", &mat]).code, 0);
     refused(&[&mat, "--stream"], 3, "mat is not read in blocks; convert it first");
@@ -165,6 +165,39 @@ fn a_value_that_is_not_finite_is_named_alike_in_memory_and_in_blocks() {
             assert_eq!(run.code, 3, "{run:?}");
             assert!(run.stderr.contains("at feature 3 of sample 850"), "{}", run.stderr);
             assert!(run.stderr.contains(place), "{}", run.stderr);
+        }
+    }
+}
+
+#[test]
+fn samples_that_tell_nothing_are_refused_as_they_are_in_memory() {
+    let folder = Scratch::new("stream-nothing");
+    let model = folder.path("m.safetensors");
+    let rows = |value: &dyn Fn(usize) -> String| {
+        let rows = (0..60).map(|i| format!("{},{}\n", value(i), ["a", "b"][i % 2]));
+        "f0,f1,f2,label\n".to_string() + &rows.collect::<String>()
+    };
+    let same = folder.write("same.csv", rows(&|_| "1,2,3".into()));
+    let zero = folder.write("zero.csv", rows(&|_| "0,0,0".into()));
+    let class = folder.write(
+        "class.csv",
+        rows(&|i| match i % 2 {
+            0 => format!("{i},{},{}", i * i % 7, i % 5),
+            _ => "0,0,0".into(),
+        }),
+    );
+    let plain = ["--prepare", "none", "--map", "none"];
+    for (data, more, text) in [
+        (&same, &[][..], "60 samples, all of them the same; there is nothing to tell"),
+        (&same, &plain, "60 samples, all of them the same"),
+        (&zero, &[], "60 samples, all of them the same"),
+        (&class, &plain, "class \"b\": samples is all zero; there is nothing to learn from"),
+    ] {
+        for streamed in [&[][..], &["--stream"], &["--stream", "--pilot", "20", "--block", "7"]] {
+            let words = ["fit", data, "-o", &model, "--method", "online"];
+            let run = lkdl(&[&words[..], more, streamed].concat());
+            assert_eq!(run.code, 3, "{run:?}");
+            assert!(run.stderr.contains(text), "{streamed:?}: {}", run.stderr);
         }
     }
 }

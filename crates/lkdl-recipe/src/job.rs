@@ -122,7 +122,8 @@ impl StreamJob {
         let survey = SurveyParams { n_pilot, seed, ..SurveyParams::default() };
         let mut pilot = survey.survey(source, monitor)?;
         let (class_names, classes) = source.settle()?;
-        check_classes(&class_names)?;
+        check_variety(&self.name, &pilot)?;
+        check_classes(&self.name, &class_names)?;
         pilot.relabel(&classes)?;
         let data = DataRecord {
             name: self.name.clone(),
@@ -139,7 +140,7 @@ impl StreamJob {
         surveyed: Surveyed<T>,
         monitor: &dyn Monitor,
     ) -> Result<Planned<T>, RecipeError> {
-        check_classes(&surveyed.class_names)?;
+        check_classes(&self.name, &surveyed.class_names)?;
         monitor.begin("choose", 0);
         let Pilot { samples, labels, .. } = &surveyed.pilot;
         let recipe = self.wishes.stream_recipe(samples.as_ref(), labels, self.drift, self.seed)?;
@@ -198,12 +199,25 @@ impl<T: Element> Planned<T> {
     }
 }
 
-fn check_classes(class_names: &[String]) -> Result<(), RecipeError> {
-    match class_names {
-        [] => Err(LkdlError::Empty { what: "labels", rows: 0, cols: 0 }.into()),
-        [name] => Err(RecipeError::OneClass { name: name.clone() }),
-        _ => Ok(()),
+/// Refuses samples of less than two classes.
+pub fn check_classes(data: &str, class_names: &[String]) -> Result<(), RecipeError> {
+    if class_names.len() > 1 {
+        return Ok(());
     }
+    let class = class_names.first().cloned().unwrap_or_default();
+    Err(RecipeError::OneClass { data: called(data), class })
+}
+
+/// Refuses samples that are all the same.
+fn check_variety<T: Element>(data: &str, pilot: &Pilot<T>) -> Result<(), RecipeError> {
+    let n_samples = pilot.tally.n_samples;
+    let same = pilot.is_constant();
+    if same { Err(RecipeError::AllSame { data: called(data), n_samples }) } else { Ok(()) }
+}
+
+/// What data are called that may have no name.
+fn called(data: &str) -> String {
+    if data.is_empty() { "the source".into() } else { data.into() }
 }
 
 #[cfg(test)]
@@ -281,6 +295,27 @@ mod tests {
         let table = Table::new("t", Mat::identity(9, 9), Some(labels)).unwrap();
         let mut source = BlockSource::<f64>::of_table(table, 4).unwrap();
         let error = job(1 << 30, 9).survey(&mut source, &Silent).unwrap_err();
-        assert_eq!(error, RecipeError::OneClass { name: "a".into() });
+        assert_eq!(error, RecipeError::OneClass { data: "rings".into(), class: "a".into() });
+    }
+
+    #[test]
+    fn samples_that_are_all_the_same_are_refused_and_not_if_the_pilot_alone_is() {
+        let refusal = |odd: f64| {
+            let samples = Mat::from_fn(3, 50, |t, i| if i == 33 { odd } else { t as f64 });
+            let labels: Vec<String> = (0..50).map(|i| (i % 2).to_string()).collect();
+            let table = Table::new("t", samples, Some(Labels::from_texts(&labels))).unwrap();
+            let mut source = BlockSource::<f64>::of_table(table, 8).unwrap();
+            let survey = SurveyParams { n_pilot: 4, per_class: 0, ..SurveyParams::default() };
+            let pilot = survey.survey(&mut source, &Silent).unwrap();
+            assert!(!pilot.indices.contains(&33), "choose another seed");
+            check_variety("", &pilot)
+        };
+        assert_eq!(refusal(7.0), Ok(()));
+        let samples = Mat::from_fn(3, 50, |t, _| t as f64);
+        let labels: Vec<String> = (0..50).map(|i| (i % 2).to_string()).collect();
+        let table = Table::new("t", samples, Some(Labels::from_texts(&labels))).unwrap();
+        let mut source = BlockSource::<f64>::of_table(table, 8).unwrap();
+        let error = job(1 << 30, 4).survey(&mut source, &Silent).unwrap_err();
+        assert_eq!(error, RecipeError::AllSame { data: "rings".into(), n_samples: 50 });
     }
 }

@@ -239,13 +239,13 @@ impl LkdlError {
             error => Self::InBlock {
                 block,
                 first: Some(first),
-                source: Box::new(error.from_sample(first)),
+                source: Box::new(error.counted_from(first)),
             },
         }
     }
 
     /// This error of samples of which the first is number `first`, counted as the caller does.
-    pub(crate) fn from_sample(mut self, first: usize) -> Self {
+    pub(crate) fn counted_from(mut self, first: usize) -> Self {
         if let Self::NonFinite { col, .. } | Self::NegativeFeature { col, .. } = &mut self {
             *col += first;
         }

@@ -327,7 +327,7 @@ impl<T: Real, C: Classify<T>> Lkdl<T, C> {
             .map(|start| {
                 let count = PREDICT_BATCH.min(samples.ncols() - start);
                 let F = self.transform(samples.subcols(start, count));
-                let F = F.map_err(|error| error.from_sample(start))?;
+                let F = F.map_err(|error| error.counted_from(start))?;
                 self.classifier.classify(F.as_ref())
             })
             .collect::<Result<_, _>>()?;

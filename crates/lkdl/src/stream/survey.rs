@@ -64,6 +64,13 @@ impl<T: Real> Pilot<T> {
         self.samples.ncols() >= self.tally.n_samples
     }
 
+    /// Whether all samples of the source, not of the pilot alone, are the same.
+    pub fn is_constant(&self) -> bool {
+        let columns = || (0..self.samples.ncols()).map(|i| self.samples.col_as_slice(i));
+        let Some(first) = columns().next() else { return false };
+        columns().all(|sample| sample == first) && (self.is_whole() || self.tally.repeats(first))
+    }
+
     /// The warning that belongs to a pilot that is not all.
     pub(super) fn warning(&self) -> Option<Warning> {
         let (used, of) = (self.samples.ncols(), self.tally.n_samples);

@@ -99,6 +99,12 @@ impl Tally {
         self.digest
     }
 
+    /// Whether every sample was this one, as far as digests tell.
+    pub(super) fn repeats<T: Real>(&self, sample: &[T]) -> bool {
+        let one = digest(sample);
+        (0..self.n_samples).fold(0, |hash, _| mix(hash, one)) == self.digest
+    }
+
     /// Counts the next block of a later pass, if the first one can have seen it.
     pub(super) fn add_again<T: Real>(
         &mut self,
