@@ -164,7 +164,10 @@ impl From<LkdlError> for Failure {
                 Self::from(source.as_ref().clone()).kind
             }
             E::KernelOverflow { .. } | E::Unsupported { what: "sparse coding", .. } => Kind::Input,
-            E::Parameter { .. } | E::Unsupported { .. } | E::Memory { .. } => Kind::Usage,
+            E::Parameter { .. }
+            | E::Unsupported { .. }
+            | E::Memory { .. }
+            | E::SurveyMemory { .. } => Kind::Usage,
             E::Empty { .. }
             | E::NonFinite { .. }
             | E::AllZero { .. }

@@ -118,8 +118,8 @@ impl StreamJob {
         source: &mut impl Labelled<T>,
         monitor: &dyn Monitor,
     ) -> Result<Surveyed<T>, RecipeError> {
-        let (n_pilot, seed) = (self.n_pilot, self.seed);
-        let survey = SurveyParams { n_pilot, seed, ..SurveyParams::default() };
+        let (n_pilot, seed, memory) = (self.n_pilot, self.seed, self.wishes.memory);
+        let survey = SurveyParams { n_pilot, seed, memory, ..SurveyParams::default() };
         let mut pilot = survey.survey(source, monitor)?;
         let (class_names, classes) = source.settle()?;
         check_variety(&self.name, &pilot)?;

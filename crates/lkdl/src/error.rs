@@ -184,6 +184,22 @@ pub enum LkdlError {
         /// Bytes allowed.
         budget: u64,
     },
+    /// The first pass over a source would hold more than the budget.
+    #[error(
+        "the survey holds {n_kept} samples, some of each of {n_classes} classes, and needs {need} \
+         bytes, but the memory budget is {budget} bytes; raise the budget, take a smaller pilot, or \
+         check that the labels are classes"
+    )]
+    SurveyMemory {
+        /// Samples that are held.
+        n_kept: usize,
+        /// Classes so far.
+        n_classes: usize,
+        /// Bytes needed.
+        need: u64,
+        /// Bytes allowed.
+        budget: u64,
+    },
     /// A method was asked to run on data it cannot use.
     #[error("{what} {problem}; {fix}")]
     Unsupported {

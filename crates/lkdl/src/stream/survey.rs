@@ -10,6 +10,7 @@ use super::keys::Keys;
 use super::tally::Tally;
 use crate::blocks::{Block, Source};
 use crate::error::{LkdlError, Warning};
+use crate::matrix::matrix_bytes;
 use crate::monitor::Monitor;
 use crate::real::Real;
 use faer::Mat;
@@ -24,11 +25,14 @@ pub struct SurveyParams {
     pub per_class: usize,
     /// Seed of the keys.
     pub seed: u64,
+    /// Bytes the survey may use, its blocks included; `None` for no limit. With many classes, what is
+    /// kept of each of them comes to more than the pilot.
+    pub memory: Option<u64>,
 }
 
 impl Default for SurveyParams {
     fn default() -> Self {
-        Self { n_pilot: 20_000, per_class: 50, seed: 0 }
+        Self { n_pilot: 20_000, per_class: 50, seed: 0, memory: None }
     }
 }
 
@@ -161,7 +165,20 @@ impl<T: Real> Survey<T> {
             self.all.offer(key, label, sample);
             self.classes[label].offer(key, label, sample);
         }
-        Ok(())
+        self.check_memory(block.samples.ncols())
+    }
+
+    /// Refuses to hold more than the budget allows, before it does.
+    fn check_memory(&self, block: usize) -> Result<(), LkdlError> {
+        let Some(budget) = self.params.memory else { return Ok(()) };
+        let of_classes = self.classes.iter().map(|smallest| smallest.kept.len());
+        let n_kept = self.all.kept.len() + of_classes.sum::<usize>();
+        // blocks come in pairs: one is read while the one before it is let go
+        let need = matrix_bytes::<T>(self.tally.n_features, n_kept.saturating_add(2 * block));
+        if need <= budget {
+            return Ok(());
+        }
+        Err(LkdlError::SurveyMemory { n_kept, n_classes: self.classes.len(), need, budget })
     }
 
     fn finish(self) -> Result<Pilot<T>, LkdlError> {

@@ -100,7 +100,7 @@ fn params<T: Real>(learner: StreamLearner<T>) -> StreamParams<T> {
     }
 }
 
-const SURVEY: SurveyParams = SurveyParams { n_pilot: 120, per_class: 20, seed: 4 };
+const SURVEY: SurveyParams = SurveyParams { n_pilot: 120, per_class: 20, seed: 4, memory: None };
 
 type Model<T> = Lkdl<T, ClassDictionaries<T>>;
 
@@ -294,7 +294,7 @@ fn a_class_that_comes_late_and_is_rare_is_learned_and_empty_blocks_are_passed_ov
 fn the_pilot_is_uniform_and_in_the_order_of_the_source() {
     let (mut hits, n) = (vec![0; 40], 400);
     for seed in 0..200 {
-        let survey = SurveyParams { n_pilot: 40, per_class: 0, seed };
+        let survey = SurveyParams { n_pilot: 40, per_class: 0, seed, memory: None };
         let pilot = survey.survey(&mut planes::<f64>(n, 64), &Silent).unwrap();
         assert_eq!(pilot.indices.len(), 40);
         assert!(pilot.indices.is_sorted());
@@ -427,6 +427,24 @@ fn need_grows_with_the_logarithm_of_the_source_and_what_does_not_fit_is_refused(
         let error = fit(&params, &small).map(|_| ()).unwrap_err();
         assert!(matches!(error, LkdlError::Memory { budget: 20_000, .. }), "{error}");
     }
+}
+
+#[test]
+fn samples_of_too_many_classes_for_the_budget_are_refused_while_they_are_read() {
+    let mut source = planes::<f64>(3000, 100);
+    source.labels = (0..3000).map(|i| i % 600).collect();
+    // blocks are read until what is held does not fit, and no further
+    source.spoil = |_, number, _| assert!(number < 20, "block {number} is asked for");
+    let budget = 12 * 8 * 1000;
+    let survey = SurveyParams { memory: Some(budget), ..SURVEY };
+    let error = survey.survey(&mut source, &Silent).unwrap_err();
+    let LkdlError::SurveyMemory { n_kept, n_classes: 600, need, .. } = error else {
+        panic!("{error}")
+    };
+    assert!(need > budget && need == 12 * 8 * (n_kept as u64 + 200), "{error}");
+    source.spoil = |_, _, _| {};
+    let enough = SurveyParams { memory: Some(12 * 8 * 3320), ..SURVEY };
+    assert!(enough.survey(&mut source, &Silent).is_ok());
 }
 
 #[test]
