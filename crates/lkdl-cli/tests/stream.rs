@@ -89,6 +89,8 @@ fn what_depends_on_all_samples_is_gathered_from_them() {
         assert!(run.stdout.contains(stage), "{}", run.stdout);
     }
     assert!(accuracy(&model, &data) > 0.9);
+    let why = "by a pilot of 5";
+    assert!(run.stderr.contains(why) && !run.stderr.contains("budget"), "{}", run.stderr);
     let at_once = ["fit", &data, "-o", &model, "--block", "128", "--prepare", "standardize"];
     let run = lkdl(&[&at_once[..], &QUICK].concat());
     assert_eq!(run.code, 0, "{}", run.stderr);

@@ -308,6 +308,13 @@ pub enum Warning {
         /// Samples given.
         of: usize,
     },
+    /// Of a source, a pilot alone was looked at where samples are needed side by side.
+    Pilot {
+        /// Samples in the pilot.
+        used: usize,
+        /// Samples of the source.
+        of: usize,
+    },
     /// A class has fewer non-zero distinct samples than atoms; the rest are pair mixtures.
     MixedAtoms {
         /// Atoms asked for.
@@ -353,6 +360,11 @@ impl std::fmt::Display for Warning {
             Self::PilotSample { used, of } => {
                 write!(f, "landmarks chosen on {used} of {of} samples to stay within the budget")
             }
+            Self::Pilot { used, of } => write!(
+                f,
+                "choices, starting atoms and landmarks that are not drawn block by block are by a \
+                 pilot of {used} of {of} samples; a larger one sees more"
+            ),
             Self::MixedAtoms { wanted, from_samples } => write!(
                 f,
                 "{from_samples} of {wanted} starting atoms are samples, the rest pair mixtures"

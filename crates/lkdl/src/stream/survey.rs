@@ -78,7 +78,7 @@ impl<T: Real> Pilot<T> {
     /// The warning that belongs to a pilot that is not all.
     pub(super) fn warning(&self) -> Option<Warning> {
         let (used, of) = (self.samples.ncols(), self.tally.n_samples);
-        (!self.is_whole()).then_some(Warning::PilotSample { used, of })
+        (!self.is_whole()).then_some(Warning::Pilot { used, of })
     }
 }
 

@@ -142,7 +142,7 @@ fn every_learner_tells_the_classes_apart_in<T: Real>() {
         let accuracy = model.predict(source.samples.as_ref()).unwrap();
         let accuracy = accuracy.accuracy(&source.labels).unwrap();
         assert!(accuracy > 0.95, "{accuracy} by {learner:?}");
-        let pilot = |w: &Warning| matches!(w, Warning::PilotSample { of: 900, .. });
+        let pilot = |w: &Warning| matches!(w, Warning::Pilot { of: 900, .. });
         assert!(model.warnings().iter().any(pilot));
         // landmarks are samples of the source, by their numbers there
         let FeatureMap::Nystroem(map) = model.map() else { unreachable!() };
