@@ -204,6 +204,22 @@ fn samples_that_tell_nothing_are_refused_as_they_are_in_memory() {
     }
 }
 
+#[test]
+fn mixed_samples_do_not_drift_with_a_pilot_of_twice_as_many_as_landmarks() {
+    let folder = Scratch::new("stream-mixed");
+    let model = folder.path("m.safetensors");
+    let own = ["fit", "digits", "-o", &model, "--stream", "--force", "--json", "--block", "100"];
+    let sizes = ["--landmarks", "250", "--pilot", "500", "--atoms", "12", "--sparsity", "4"];
+    for seed in ["0", "1", "2"] {
+        for sampler in ["hybrid", "uniform", "k-means"] {
+            let more = ["--iters", "1", "--map", "nystroem", "--seed", seed, "--sampler", sampler];
+            let report = json(&[&own[..], &sizes, &more].concat());
+            let highest = report["drift"]["highest"].as_f64().unwrap();
+            assert!((0.8..1.6).contains(&highest), "{sampler} {seed}: {highest}");
+        }
+    }
+}
+
 /// A fit of many small blocks that keeps its state after each of them.
 fn words<'a>(data: &'a str, model: &'a str, kept: &'a str, method: &'a str) -> Vec<&'a str> {
     let own = ["fit", data, "-o", model, "--method", method, "--block", "24", "--iters", "2"];

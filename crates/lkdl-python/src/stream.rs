@@ -8,6 +8,7 @@ use crate::error::Failure;
 use crate::gather::Workers;
 use crate::job::{Call, Watch};
 use crate::model::{AnyModel, Fitted, Model, Wrap, wishes};
+use faer::Mat;
 use lkdl::LkdlError;
 use lkdl::blocks::{Block, Source};
 use lkdl::stream::{Drift, DriftParams, Pilot, StreamFit, Tally, Whole};
@@ -271,7 +272,7 @@ fn pilot<T: Number>(
         return Err(Failure::argument("labels, indices and counts do not fit the pilot"));
     }
     let tally = Tally::counted(n_blocks, p, class_counts, largest_block);
-    Ok(Pilot { samples, labels, indices, tally })
+    Ok(Pilot { samples, labels, indices, held_out: Mat::new(), tally })
 }
 
 fn start<T: Number>(

@@ -16,12 +16,15 @@ use crate::real::Real;
 /// The sizes that the need of a fit depends on.
 pub(super) struct Sizes<'a> {
     pub(super) n_pilot: usize,
+    /// Samples beside the pilot that are held out.
+    pub(super) n_held_out: usize,
     pub(super) tally: &'a Tally,
 }
 
 impl<'a, T: Real> From<&'a Pilot<T>> for Sizes<'a> {
     fn from(pilot: &'a Pilot<T>) -> Self {
-        Self { n_pilot: pilot.samples.ncols(), tally: &pilot.tally }
+        let (n_pilot, n_held_out) = (pilot.samples.ncols(), pilot.held_out.ncols());
+        Self { n_pilot, n_held_out, tally: &pilot.tally }
     }
 }
 
@@ -48,8 +51,8 @@ impl<T: Real> StreamParams<T> {
         let (MapParams::Nystroem(params), Some(budget)) = (&self.map, self.memory) else {
             return Ok(self.map.clone());
         };
-        let pilot = matrix_bytes::<T>(sizes.tally.n_features, sizes.n_pilot);
-        let left = budget.saturating_sub(2 * pilot);
+        let looked_at = matrix_bytes::<T>(sizes.tally.n_features, sizes.n_pilot + sizes.n_held_out);
+        let left = budget.saturating_sub(2 * looked_at);
         let mut within = params.clone();
         within.memory = Some(params.memory.unwrap_or(left).min(left));
         let fits = |params: &NystroemParams| {
@@ -96,6 +99,10 @@ impl<T: Real> StreamParams<T> {
                 (*rank, matrix_bytes::<T>(p, *rank))
             }
         };
+        // held-out samples wait, and are prepared and mapped
+        let held_out = 2 * matrix_bytes::<T>(p, sizes.n_held_out);
+        let held_out = held_out + matrix_bytes::<T>(k, sizes.n_held_out);
+        stages.iter_mut().for_each(|stage| stage.bytes += held_out);
         let k = k + self.drift.most_grown();
         let learner = self.method.learner.feeding_bytes(k, n_blocks);
         let learners = learner.saturating_mul(class_counts.len() as u64);

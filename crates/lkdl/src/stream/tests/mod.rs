@@ -443,7 +443,7 @@ fn samples_of_too_many_classes_for_the_budget_are_refused_while_they_are_read() 
     };
     assert!(need > budget && need == 12 * 8 * (n_kept as u64 + 200), "{error}");
     source.spoil = |_, _, _| {};
-    let enough = SurveyParams { memory: Some(12 * 8 * 3320), ..SURVEY };
+    let enough = SurveyParams { memory: Some(12 * 8 * 3440), ..SURVEY };
     assert!(enough.survey(&mut source, &Silent).is_ok());
 }
 
