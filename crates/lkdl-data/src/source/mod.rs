@@ -9,11 +9,13 @@
 //!
 //! A class gets its index when its name is first met. When the first pass is over, all are known:
 //! [`BlockSource::settle`] puts them into the order that [`Labels`] have, and from then on a name that
-//! was not met before is an error.
+//! was not met before is an error. Files must stay as they are, from when they are opened to the end of
+//! the last pass.
 
 mod array;
 mod rows;
 mod shifted;
+mod stamp;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -21,6 +23,7 @@ mod tests;
 pub(crate) use array::{ArrayRows, ArrayStream, Decode, LabelStream};
 pub(crate) use rows::{ByteRows, Opener, Rows};
 pub use shifted::SHIFTS;
+pub(crate) use stamp::Stamp;
 
 use crate::argument::DataArgument;
 use crate::error::DataError;
@@ -45,6 +48,8 @@ const MAX_NAMES: usize = 1 << 16;
 /// Data in blocks.
 pub struct BlockSource<T: Real> {
     files: Vec<Box<dyn Rows>>,
+    /// Those on disk, as they were when they were opened.
+    stamps: Vec<Stamp>,
     /// The file that is being read.
     current: usize,
     n_features: usize,
@@ -116,9 +121,17 @@ impl<T: Real> BlockSource<T> {
                 return Err(DataError::format(rows.file(), problem, "say --index-base"));
             }
         }
-        let classes = Classes::default();
-        let mut source =
-            Self { files, current: 0, n_features, block_size: 1, classes, precision: PhantomData };
+        let on_disk = files.iter().flat_map(|rows| rows.files()).map(Stamp::of);
+        let stamps = on_disk.filter_map(Result::transpose).collect::<Result<_, _>>()?;
+        let mut source = Self {
+            files,
+            stamps,
+            current: 0,
+            n_features,
+            block_size: 1,
+            classes: Classes::default(),
+            precision: PhantomData,
+        };
         source.cut_into(block_size)?;
         Ok(source)
     }
@@ -175,6 +188,21 @@ impl<T: Real> BlockSource<T> {
         self.settle();
     }
 
+    /// Refuses files that are not as they were when they were opened.
+    fn check_files(&self) -> Result<(), DataError> {
+        self.stamps.iter().try_for_each(Stamp::check)
+    }
+
+    /// The next block; after the last, and where reading fails, files that have changed are named
+    /// first.
+    fn read_checked(&mut self) -> Result<Option<Block<T>>, DataError> {
+        let read = self.read_block();
+        if !matches!(read, Ok(Some(_))) {
+            self.check_files()?;
+        }
+        read
+    }
+
     fn read_block(&mut self) -> Result<Option<Block<T>>, DataError> {
         let p = self.n_features;
         let mut samples = Mat::zeros(p, self.block_size);
@@ -220,12 +248,13 @@ impl Classes {
 
 impl<T: Real> Source<T> for BlockSource<T> {
     fn next_block(&mut self) -> Result<Option<Block<T>>, LkdlError> {
-        self.read_block().map_err(failed)
+        self.read_checked().map_err(failed)
     }
 
     fn rewind(&mut self) -> Result<(), LkdlError> {
         self.current = 0;
-        self.files.iter_mut().try_for_each(|rows| rows.rewind()).map_err(failed)
+        let rewound = self.files.iter_mut().try_for_each(|rows| rows.rewind());
+        rewound.and_then(|()| self.check_files()).map_err(failed)
     }
 }
 
@@ -239,7 +268,12 @@ pub(crate) fn check_label(label: &str, file: &Path) -> Result<(), DataError> {
 }
 
 fn failed(error: DataError) -> LkdlError {
-    LkdlError::Source { message: error.to_string() }
+    match error {
+        DataError::Changed { file, change } => {
+            LkdlError::SourceChanged { change: format!("{}: {change}", file.display()) }
+        }
+        other => LkdlError::Source { message: other.to_string() },
+    }
 }
 
 fn open_file(
