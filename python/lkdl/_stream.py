@@ -157,7 +157,12 @@ class StreamLKDLClassifier(LKDLClassifier):
         if self.checkpoint is None and (self.checkpoint_every is not None or self.resume):
             raise LkdlError("checkpoint_every and resume need a file: set checkpoint")
         every = None if self.checkpoint_every is None else str(self.checkpoint_every)
-        kept = {"path": self.checkpoint, "every": every, "resume": self.resume}
+        kept = {
+            "path": self.checkpoint,
+            "every": every,
+            "resume": self.resume,
+            "limits_memory": bool(self.memory_limit),
+        }
         return {
             "settings": self._settings(None, None),
             "n_pilot": at_least_one("pilot_size", self.pilot_size),

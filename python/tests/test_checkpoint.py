@@ -147,14 +147,15 @@ def test_a_checkpoint_of_another_run_or_with_damage_is_refused(data, tmp_path):
     whole = path.read_bytes()
     X, y = data
     for change, samples, said in [
-        ({"random_state": 4}, X, "random_state was 3, and is 4"),
-        ({"pilot_size": 251}, X, "pilot_size was 250, and is 251"),
-        ({"tol": 0.1}, X, "the settings was"),
-        ({"learner": "mod"}, X, "the settings was"),
-        ({"grow": 3}, X, "grow was 0, and is 3"),
-        ({"drift_limit": 2.5}, X, "drift_limit was 2, and is 2.5"),
+        ({"random_state": 4}, X, "random_state was 3 and is 4"),
+        ({"pilot_size": 251}, X, "pilot_size was 250 and is 251"),
+        ({"tol": 0.1}, X, "tol was not given and is 0.1"),
+        ({"learner": "mod"}, X, "learner was online and is mod"),
+        ({"memory_limit": 10**9}, X, "memory_limit was not given and is 1000000000"),
+        ({"grow": 3}, X, "grow was 0 and is 3"),
+        ({"drift_limit": 2.5}, X, "drift_limit was 2 and is 2.5"),
         ({}, X[:, :60], "the data was blocks of samples of 64 features"),
-        ({}, X.astype(np.float32), "the precision was f64, and is f32"),
+        ({}, X.astype(np.float32), "the precision was f64 and is f32"),
     ]:
         with pytest.raises(LkdlError, match=f"the checkpoint is of another run: {said}"):
             StreamLKDLClassifier(**{**kept, **change}).fit(blocks(samples, y))

@@ -116,7 +116,7 @@ def test_sums_over_blocks_give_the_update_of_all_samples(digits):
         updated, error, _ = _core.update_atoms(atoms, sums)
         np.testing.assert_allclose(updated, expected.components_, atol=tolerance)
         assert error == pytest.approx(expected.error_[0], rel=tolerance)
-    text = "block 7013: .* NaN at row 2, column 5"
+    text = "block 7013: .* NaN at feature 2 of sample 5"
     bad = X.copy()
     bad[5, 2] = np.nan
     with pytest.raises(lkdl.LkdlError, match=text):

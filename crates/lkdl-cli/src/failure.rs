@@ -164,7 +164,10 @@ impl From<LkdlError> for Failure {
                 Self::from(source.as_ref().clone()).kind
             }
             E::KernelOverflow { .. } | E::Unsupported { what: "sparse coding", .. } => Kind::Input,
-            E::Parameter { .. } | E::Unsupported { .. } | E::Memory { .. } => Kind::Usage,
+            E::Parameter { .. }
+            | E::Unsupported { .. }
+            | E::Memory { .. }
+            | E::SurveyMemory { .. } => Kind::Usage,
             E::Empty { .. }
             | E::NonFinite { .. }
             | E::AllZero { .. }
@@ -185,7 +188,13 @@ impl From<RecipeError> for Failure {
     fn from(error: RecipeError) -> Self {
         match error {
             RecipeError::Engine(error) => error.into(),
-            other => Self::usage(other.spelled(&|option| format!("--{option}"))),
+            other => {
+                let text = other.spelled(&|option| format!("--{option}"));
+                match other {
+                    RecipeError::OneClass { .. } | RecipeError::AllSame { .. } => Self::input(text),
+                    _ => Self::usage(text),
+                }
+            }
         }
     }
 }

@@ -8,6 +8,7 @@ use indicatif::ProgressBar;
 use lkdl_data::{Dataset, Split, stratified_folds};
 pub use lkdl_experiments::labels as indices;
 use lkdl_model::Element;
+use lkdl_recipe::RecipeError;
 
 /// A set and its folds.
 pub struct Folds<'a> {
@@ -82,19 +83,8 @@ impl<'a> Folds<'a> {
 pub fn check_classes(set: &Dataset) -> Result<(), Failure> {
     let first = set.samples.col(0);
     if set.samples.col_iter().all(|x| x == first) {
-        let (name, samples) = (&set.name, counted(set.n_samples(), "sample"));
-        return Err(Failure::input(format!(
-            "{name} has {samples}, all of them the same; there is nothing to tell the classes \
-             apart by: check the columns and the label"
-        )));
+        let (data, n_samples) = (set.name.clone(), set.n_samples());
+        return Err(RecipeError::AllSame { data, n_samples }.into());
     }
-    if set.n_classes() >= 2 {
-        return Ok(());
-    }
-    let (name, class) = (&set.name, set.class_names.first().map_or("", String::as_str));
-    Err(Failure::input(format!(
-        "{name} has one class, \"{}\"; there is nothing to tell apart: give samples of another class, \
-         or name the right labels with --label",
-        shown(class)
-    )))
+    Ok(lkdl_recipe::check_classes(&set.name, &set.class_names)?)
 }

@@ -77,8 +77,21 @@ pub fn of_error(error: &LkdlError) -> String {
             size(*need),
             size(*budget)
         ),
+        LkdlError::SurveyMemory { n_kept, n_classes, need, budget } => format!(
+            "the survey holds {}, some of each of {}, and needs {}, but may use {}; raise --memory, \
+             lower --pilot, or check that --label names the classes",
+            counted(*n_kept, "sample"),
+            counted(*n_classes, "class"),
+            size(*need),
+            size(*budget)
+        ),
         LkdlError::InClass { class, source } => format!("class {class}: {}", of_error(source)),
-        LkdlError::InBlock { block, source } => format!("block {block}: {}", of_error(source)),
+        LkdlError::InBlock { block, first: Some(first), source } => {
+            format!("block {block} (from sample {first} on): {}", of_error(source))
+        }
+        LkdlError::InBlock { block, first: None, source } => {
+            format!("block {block}: {}", of_error(source))
+        }
         LkdlError::Source { message } => message.clone(),
         other => in_flags(&other.to_string()),
     }

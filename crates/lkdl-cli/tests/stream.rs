@@ -89,6 +89,8 @@ fn what_depends_on_all_samples_is_gathered_from_them() {
         assert!(run.stdout.contains(stage), "{}", run.stdout);
     }
     assert!(accuracy(&model, &data) > 0.9);
+    let why = "by a pilot of 5";
+    assert!(run.stderr.contains(why) && !run.stderr.contains("budget"), "{}", run.stderr);
     let at_once = ["fit", &data, "-o", &model, "--block", "128", "--prepare", "standardize"];
     let run = lkdl(&[&at_once[..], &QUICK].concat());
     assert_eq!(run.code, 0, "{}", run.stderr);
@@ -115,7 +117,7 @@ fn what_cannot_be_streamed_is_refused_with_the_fix() {
     let nan = folder.write("nan.csv", "f0,f1,label\n1,2,a\n3,nan,b\n");
     refused(&[&nan, "--stream"], 3, "nan.csv, line 3: column 1 (f1): \"nan\" is not a finite");
     let one = folder.write("one.csv", "f0,f1,label\n1,2,a\n3,4,a\n");
-    refused(&[&one, "--stream"], 3, "all samples are of class \"a\"");
+    refused(&[&one, "--stream"], 3, "one.csv has one class, \"a\"; there is nothing to tell apart");
     let mat = folder.path("d.mat");
     assert_eq!(lkdl(&["data", "convert", "digits", &mat]).code, 0);
     refused(&[&mat, "--stream"], 3, "mat is not read in blocks; convert it first");
@@ -131,6 +133,91 @@ fn what_cannot_be_streamed_is_refused_with_the_fix() {
     let turned = folder.write("turned.csv", "f1,f0,label\n1,2,a\n3,4,b\n");
     let other = "turned.csv: feature 0 is \"f1\", where the first file has \"f0\"";
     refused(&[&one, "--stream", "--more-data", &turned], 3, other);
+}
+
+/// Four features and the class, 0 or 1, of 900 samples, as an array of NumPy.
+fn array(folder: &Scratch, name: &str, value: impl Fn(usize, usize) -> f64) -> String {
+    let head = "{'descr': '<f8', 'fortran_order': False, 'shape': (900, 5), }";
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((head.len() as u16).to_le_bytes());
+    bytes.extend(head.as_bytes());
+    for sample in 0..900 {
+        let class = (sample % 2) as f64;
+        let values = (0..4).map(|feature| value(sample, feature)).chain([class]);
+        values.for_each(|value| bytes.extend(value.to_le_bytes()));
+    }
+    let path = folder.path(name);
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+#[test]
+fn a_value_that_is_not_finite_is_named_alike_in_memory_and_in_blocks() {
+    let folder = Scratch::new("stream-nan");
+    let model = folder.path("m.safetensors");
+    let smooth = |i: usize, t: usize| ((i * (t + 2)) as f64).sin();
+    for (name, bad) in [("nan.npy", f64::NAN), ("inf.npy", f64::INFINITY)] {
+        let value = |i, t| if (i, t) == (850, 3) { bad } else { smooth(i, t) };
+        let data = array(&folder, name, value);
+        let words = ["fit", &data, "--label", "4", "-o", &model, "--method", "online"];
+        for (more, place) in
+            [(&[][..], ""), (&["--stream", "--block", "100"], "block 8 (from sample 800 on)")]
+        {
+            let run = lkdl(&[&words[..], more].concat());
+            assert_eq!(run.code, 3, "{run:?}");
+            assert!(run.stderr.contains("at feature 3 of sample 850"), "{}", run.stderr);
+            assert!(run.stderr.contains(place), "{}", run.stderr);
+        }
+    }
+}
+
+#[test]
+fn samples_that_tell_nothing_are_refused_as_they_are_in_memory() {
+    let folder = Scratch::new("stream-nothing");
+    let model = folder.path("m.safetensors");
+    let rows = |value: &dyn Fn(usize) -> String| {
+        let rows = (0..60).map(|i| format!("{},{}\n", value(i), ["a", "b"][i % 2]));
+        "f0,f1,f2,label\n".to_string() + &rows.collect::<String>()
+    };
+    let same = folder.write("same.csv", rows(&|_| "1,2,3".into()));
+    let zero = folder.write("zero.csv", rows(&|_| "0,0,0".into()));
+    let class = folder.write(
+        "class.csv",
+        rows(&|i| match i % 2 {
+            0 => format!("{i},{},{}", i * i % 7, i % 5),
+            _ => "0,0,0".into(),
+        }),
+    );
+    let plain = ["--prepare", "none", "--map", "none"];
+    for (data, more, text) in [
+        (&same, &[][..], "60 samples, all of them the same; there is nothing to tell"),
+        (&same, &plain, "60 samples, all of them the same"),
+        (&zero, &[], "60 samples, all of them the same"),
+        (&class, &plain, "class \"b\": samples is all zero; there is nothing to learn from"),
+    ] {
+        for streamed in [&[][..], &["--stream"], &["--stream", "--pilot", "20", "--block", "7"]] {
+            let words = ["fit", data, "-o", &model, "--method", "online"];
+            let run = lkdl(&[&words[..], more, streamed].concat());
+            assert_eq!(run.code, 3, "{run:?}");
+            assert!(run.stderr.contains(text), "{streamed:?}: {}", run.stderr);
+        }
+    }
+}
+
+#[test]
+fn mixed_samples_do_not_drift_with_a_pilot_of_twice_as_many_as_landmarks() {
+    let folder = Scratch::new("stream-mixed");
+    let model = folder.path("m.safetensors");
+    let own = ["fit", "digits", "-o", &model, "--stream", "--force", "--json", "--block", "100"];
+    let sizes = ["--landmarks", "250", "--pilot", "500", "--atoms", "12", "--sparsity", "4"];
+    for seed in ["0", "1", "2"] {
+        for sampler in ["hybrid", "uniform", "k-means"] {
+            let more = ["--iters", "1", "--map", "nystroem", "--seed", seed, "--sampler", sampler];
+            let report = json(&[&own[..], &sizes, &more].concat());
+            let highest = report["drift"]["highest"].as_f64().unwrap();
+            assert!((0.8..1.6).contains(&highest), "{sampler} {seed}: {highest}");
+        }
+    }
 }
 
 /// A fit of many small blocks that keeps its state after each of them.
@@ -191,27 +278,58 @@ fn a_fit_that_is_killed_at_any_moment_and_resumed_ends_in_the_same_file() {
     }
 }
 
+/// A checkpoint of the fit, by killing it while it learns.
+fn interrupt(words: &[&str], model: &str, kept: &str) {
+    let start = Instant::now();
+    assert_eq!(lkdl(words).code, 0);
+    let time = start.elapsed();
+    let killed = (1..20).any(|part| {
+        let _ = std::fs::remove_file(model);
+        killed_after(words, time.mul_f64(0.05 * f64::from(part))) && Path::new(kept).exists()
+    });
+    assert!(killed, "no run was killed while it learned");
+}
+
+#[test]
+fn a_fit_that_goes_on_says_what_memory_it_needs_as_it_did_at_first() {
+    let folder = Scratch::new("stream-plan");
+    let data = digits(&folder, "d.npz");
+    let (model, kept) = (folder.path("m.safetensors"), folder.path("fit.ckpt"));
+    let words = [&words(&data, &model, &kept, "online")[..], &["--pilot", "700"]].concat();
+    let as_json = [&words[..], &["--json"]].concat();
+    let whole = json(&as_json);
+    assert!(!whole["model"]["memory_plan"].as_array().unwrap().is_empty());
+    interrupt(&words, &model, &kept);
+    let copy = std::fs::read(&kept).unwrap();
+    let run = lkdl(&words);
+    assert!(run.stdout.contains("\nmemory ") && run.stdout.contains("resume "), "{run:?}");
+    std::fs::write(&kept, copy).unwrap();
+    let resumed = json(&as_json);
+    for key in ["memory_plan", "memory_at_most"] {
+        assert_eq!(resumed["model"][key], whole["model"][key]);
+    }
+}
+
 #[test]
 fn a_checkpoint_of_another_run_or_with_a_flipped_byte_is_refused() {
     let folder = Scratch::new("stream-checkpoint");
     let data = digits(&folder, "d.npz");
     let (model, kept) = (folder.path("m.safetensors"), folder.path("fit.ckpt"));
     let words = words(&data, &model, &kept, "online");
-    let start = Instant::now();
-    assert_eq!(lkdl(&words).code, 0);
-    let time = start.elapsed();
-    let killed = (1..20).any(|part| {
-        let _ = std::fs::remove_file(&model);
-        killed_after(&words, time.mul_f64(0.05 * f64::from(part))) && Path::new(&kept).exists()
-    });
-    assert!(killed, "no run was killed while it learned");
+    interrupt(&words, &model, &kept);
     let refused = |words: &[&str], text: &str| {
         let run = lkdl(words);
         assert_eq!(run.code, 3, "{run:?}");
         assert!(run.stderr.contains(text), "{}", run.stderr);
     };
-    refused(&[&words[..], &["--seed", "9"]].concat(), "of another run: --seed was 0, and is 9");
-    refused(&[&words[..], &["--tol", "0.1"]].concat(), "of another run: the method was ");
+    refused(&[&words[..], &["--seed", "9"]].concat(), "of another run: --seed was 0 and is 9; ");
+    let tol = "of another run: --tol was not given and is 0.1; give the same";
+    refused(&[&words[..], &["--tol", "0.1"]].concat(), tol);
+    let more: Vec<&str> =
+        words.iter().map(|word| if *word == "12" { "13" } else { word }).collect();
+    refused(&more, "of another run: --atoms was 12 and is 13; ");
+    let memory = "of another run: --memory was not given and is 1000000000; ";
+    refused(&[&words[..], &["--memory", "1GB"]].concat(), memory);
     refused(&[&words[..], &["--precision", "f32"]].concat(), "another run: --precision was f64");
     let mut bytes = std::fs::read(&kept).unwrap();
     let place = bytes.len() - 5;

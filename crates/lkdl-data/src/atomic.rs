@@ -2,9 +2,11 @@
 //!
 //! Bytes go to a temporary file in the target's folder, are flushed to the disk, and then the
 //! file takes the target's name in one step. Whatever fails, the temporary file is removed; a
-//! program that ends on Ctrl-C calls [`remove_temporaries`] first.
+//! program that ends on Ctrl-C calls [`remove_temporaries`] first. What one that was killed has left is
+//! removed when the next one writes to the same folder.
 
 use crate::error::DataError;
+use crate::leftovers;
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -15,6 +17,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Temporary files and folders that exist now.
 static LIVE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 static COUNTER: AtomicU64 = AtomicU64::new(0);
+/// Folders that leftovers of other programs have been removed from.
+static SWEPT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// How often a new temporary name is tried: only files left by a killed program can be in the way.
 const MAX_TRIES: usize = 1000;
@@ -137,6 +141,16 @@ fn remove(path: &Path) {
     let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
 }
 
+/// Removes leftovers of other programs from a folder, the first time it is written to.
+fn sweep(folder: &Path) {
+    let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if swept.insert(folder.into()) {
+        let live = live(); // no other thread makes a file meanwhile
+        leftovers::remove_from(folder);
+        drop(live);
+    }
+}
+
 /// The folder a file is in; that of a bare name is the current one.
 fn folder(path: &Path) -> &Path {
     match path.parent() {
@@ -148,6 +162,8 @@ fn folder(path: &Path) -> &Path {
 /// A temporary file or folder, removed when dropped unless it has been published.
 pub(crate) struct Temporary {
     path: PathBuf,
+    /// Shows other programs that it is in use.
+    _lock: Option<File>,
 }
 
 impl Temporary {
@@ -162,16 +178,17 @@ impl Temporary {
 
     fn create<T>(target: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(Self, T)> {
         let mut tries = 0;
+        sweep(folder(target));
         loop {
             let count = COUNTER.fetch_add(1, Ordering::Relaxed);
-            let name = format!(".lkdl-{}-{count}.tmp", std::process::id());
-            let path = folder(target).join(name);
+            let path = folder(target).join(leftovers::name(count));
             // registered while the lock is held, so that none is created and not known
             let mut live = live();
             match make(&path) {
                 Ok(made) => {
                     live.insert(path.clone());
-                    return Ok((Self { path }, made));
+                    let _lock = leftovers::hold(&path);
+                    return Ok((Self { path, _lock }, made));
                 }
                 Err(error) if error.kind() == ErrorKind::AlreadyExists && tries < MAX_TRIES => {
                     tries += 1;

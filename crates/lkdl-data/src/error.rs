@@ -31,6 +31,14 @@ pub enum DataError {
         /// What to do.
         fix: &'static str,
     },
+    /// A file that is read more than once is not as it was.
+    #[error("{}: the file has changed since it was opened: {change}; start again when it stays", .file.display())]
+    Changed {
+        /// The file.
+        file: PathBuf,
+        /// What is different.
+        change: String,
+    },
     /// A file of a named set is not where it should be.
     #[error(
         "data set {set}: {} is missing, looked for in {}; put the file there, or set {} to the \

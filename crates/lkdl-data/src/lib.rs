@@ -35,6 +35,7 @@ mod images;
 mod label_column;
 mod label_file;
 mod labels;
+mod leftovers;
 mod lines;
 mod mapped;
 mod matlab;

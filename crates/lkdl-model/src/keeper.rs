@@ -9,13 +9,13 @@ use lkdl::state::{Saved, Saving};
 use lkdl::stream::Keeper;
 use lkdl_data::atomic;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
-/// Everything that a model depends on, as it was given.
+/// Everything that a model depends on, as it was given: what was not, is not there.
 pub type Run = BTreeMap<String, String>;
 
 /// What a checkpoint says of its run.
@@ -169,12 +169,14 @@ pub fn load_checkpoint<T: Element>(
     Ok((note, state))
 }
 
-/// The first thing in which two runs differ.
+/// All in which two runs differ.
 fn difference(kept: &Run, now: &Run) -> Option<String> {
-    let value = |run: &Run, key: &str| run.get(key).cloned().unwrap_or_default();
-    let mut keys = kept.keys().chain(now.keys());
-    let key = keys.find(|key| value(kept, key) != value(now, key))?;
-    Some(format!("{key} was {}, and is {}", value(kept, key), value(now, key)))
+    let value = |run: &Run, key: &str| run.get(key).map_or("not given".into(), Clone::clone);
+    let keys: BTreeSet<&String> = kept.keys().chain(now.keys()).collect();
+    let differing = keys.into_iter().filter(|key| kept.get(*key) != now.get(*key));
+    let words =
+        differing.map(|key| format!("{key} was {} and is {}", value(kept, key), value(now, key)));
+    Some(words.collect::<Vec<_>>().join(", ")).filter(|words| !words.is_empty())
 }
 
 #[cfg(test)]
@@ -198,10 +200,13 @@ mod tests {
     }
 
     #[test]
-    fn the_first_difference_of_two_runs_is_named() {
+    fn what_two_runs_differ_in_is_named() {
         let run = |seed: &str| Run::from([("seed".to_string(), seed.to_string())]);
         assert_eq!(difference(&run("1"), &run("1")), None);
-        assert_eq!(difference(&run("1"), &run("2")).unwrap(), "seed was 1, and is 2");
-        assert_eq!(difference(&run("1"), &Run::new()).unwrap(), "seed was 1, and is ");
+        assert_eq!(difference(&run("1"), &run("2")).unwrap(), "seed was 1 and is 2");
+        assert_eq!(difference(&run("1"), &Run::new()).unwrap(), "seed was 1 and is not given");
+        let other = Run::from([("atoms".to_string(), "50".to_string())]);
+        let both = "atoms was not given and is 50, seed was 1 and is not given";
+        assert_eq!(difference(&run("1"), &other).unwrap(), both);
     }
 }

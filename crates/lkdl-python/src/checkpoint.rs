@@ -1,13 +1,14 @@
 //! Where a fit from blocks keeps its state, as Python says it.
 
 use crate::array::Number;
-use crate::error::Failure;
+use crate::error::{Failure, argument};
+use lkdl::state::Saved;
 use lkdl::stream::DriftParams;
 use lkdl_data::atomic;
-use lkdl_model::{Every, FileKeeper, Note, Run};
-use lkdl_recipe::Wishes;
+use lkdl_model::{Every, FileKeeper, Note, Run, load_checkpoint};
+use lkdl_recipe::{StreamJob, Wishes};
 use pyo3::prelude::*;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A file for the state, how often it is written, and whether the fit goes on from it.
 #[derive(Debug, Clone, FromPyObject)]
@@ -16,6 +17,8 @@ pub struct Keeping {
     path: PathBuf,
     every: Option<String>,
     resume: bool,
+    /// Whether the memory was limited by the caller, not by what the machine has.
+    limits_memory: bool,
 }
 
 /// Everything that a fit from blocks is made with, beside the blocks.
@@ -64,12 +67,6 @@ impl Streamed {
         Ok(atomic::check_file(path, true)?)
     }
 
-    /// The checkpoint to go on from, if there is one.
-    pub fn kept(&self) -> Option<&Path> {
-        let keeping = self.keeping.as_ref().filter(|keeping| keeping.resume);
-        keeping.map(|keeping| keeping.path.as_path()).filter(|path| path.exists())
-    }
-
     /// Writes checkpoints as often as was said, or none.
     pub fn keeper(&self, note: &Note) -> Result<FileKeeper, Failure> {
         let path = self.keeping.as_ref().map(|keeping| keeping.path.as_path());
@@ -84,17 +81,50 @@ impl Streamed {
         })
     }
 
-    /// Everything that the model depends on, for these data.
-    pub fn run<T: Number>(&self, data: String) -> Run {
+    /// The fit of data that are called `name`; `data` tells others from them before they are read.
+    pub fn job<T: Number>(&self, name: String, data: String) -> StreamJob {
+        StreamJob {
+            wishes: self.wishes.clone(),
+            n_pilot: self.n_pilot,
+            drift: self.drift,
+            seed: self.seed,
+            name,
+            run: self.keeping.as_ref().map(|keeping| self.run::<T>(data, keeping)),
+        }
+    }
+
+    /// The checkpoint to go on from, which must be one of this job, if there is one.
+    pub fn load<T: Number>(&self, job: &StreamJob) -> Result<Option<(Note, Saved<T>)>, Failure> {
+        let keeping = self.keeping.as_ref().filter(|keeping| keeping.resume);
+        let kept = keeping.map(|keeping| keeping.path.as_path()).filter(|path| path.exists());
+        let (Some(path), Some(run)) = (kept, &job.run) else { return Ok(None) };
+        Ok(Some(load_checkpoint::<T>(path, run)?))
+    }
+
+    /// Everything that the model depends on, in the words of the arguments. What a machine's memory
+    /// decides is not given: the checkpoint has it.
+    fn run<T: Number>(&self, data: String, keeping: &Keeping) -> Run {
         let run = [
             ("the data", data),
-            ("the settings", format!("{:?}", self.wishes)),
             ("the precision", T::NAME.to_string()),
             ("random_state", self.seed.to_string()),
             ("pilot_size", self.n_pilot.to_string()),
             ("grow", self.drift.grow.to_string()),
             ("drift_limit", self.drift.limit.to_string()),
         ];
-        run.into_iter().map(|(key, value)| (key.to_string(), value)).collect()
+        let run = run.into_iter().map(|(key, value)| (key.to_string(), value));
+        let said = self.wishes.said();
+        let said = said.filter(|(option, _)| *option != "memory" || keeping.limits_memory);
+        run.chain(said.map(|(option, value)| (stream_argument(option), value))).collect()
+    }
+}
+
+/// The argument of a fit from blocks that sets an option.
+fn stream_argument(option: &str) -> String {
+    match option {
+        "method" => "learner".into(),
+        "memory" => "memory_limit".into(),
+        "batch" => "batch_size".into(),
+        other => argument(other),
     }
 }

@@ -63,6 +63,7 @@ impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Engine(error) => LkdlError::new_err(in_python(&error.to_string())),
+            Failure::Recipe(RecipeError::OneClass { .. }) => LkdlError::new_err(ONE_CLASS),
             Failure::Recipe(error) => {
                 let text = error.spelled(&|option| argument(option).to_string());
                 LkdlError::new_err(in_python(&text))
@@ -83,6 +84,9 @@ impl From<Failure> for PyErr {
     }
 }
 
+/// As the estimators say it of labels in memory.
+const ONE_CLASS: &str = "y has 1 class, so there is nothing to tell apart; give at least two";
+
 /// Options of the recipe by the argument that sets them.
 const ARGUMENTS: [(&str, &str); 5] = [
     ("atoms", "n_atoms"),
@@ -92,7 +96,8 @@ const ARGUMENTS: [(&str, &str); 5] = [
     ("exact-update", "exact_update"),
 ];
 
-fn argument(option: &str) -> String {
+/// The argument that sets an option.
+pub(crate) fn argument(option: &str) -> String {
     let known = ARGUMENTS.iter().find(|(known, _)| *known == option);
     known.map_or_else(|| option.replace('-', "_"), |(_, argument)| (*argument).to_string())
 }

@@ -8,38 +8,17 @@ use crate::error::Failure;
 use crate::gather::Workers;
 use crate::job::{Call, Watch};
 use crate::model::{AnyModel, Fitted, Model, Wrap, wishes};
+use faer::Mat;
 use lkdl::LkdlError;
 use lkdl::blocks::{Block, Source};
-use lkdl::monitor::Monitor;
-use lkdl::stream::{Drift, DriftParams, Pilot, StreamFit, SurveyParams, Tally, Whole};
+use lkdl::stream::{Drift, DriftParams, Pilot, StreamFit, Tally, Whole};
 use lkdl_data::{BlockSource, DataArgument, ReadOptions};
-use lkdl_model::{Card, Classifier, DataRecord, Note, Pipeline, Run, load_checkpoint};
-use lkdl_recipe::{StreamRecipe, Wishes};
+use lkdl_model::{Card, Classifier, DataRecord, Note, Pipeline};
+use lkdl_recipe::{Labelled, Settled, Started, StreamJob, Surveyed, Wishes};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::path::{Path, PathBuf};
-
-/// Names of classes in their order, and which of them every index of the first pass means.
-type Settled = (Vec<String>, Vec<usize>);
-
-/// Blocks whose classes have names.
-trait Labelled<T: Number>: Source<T> {
-    /// The first pass is over: all classes are known, and have their own indices from now on.
-    fn settle(&mut self) -> Result<Settled, LkdlError>;
-
-    /// The classes as texts that [`Labelled::settle_as`] takes.
-    fn written_names(&mut self) -> Result<Vec<String>, LkdlError>;
-
-    /// As after the first pass of an earlier fit, whose classes were these; what they are called.
-    fn settle_as(&mut self, written: &[String]) -> Result<Vec<String>, LkdlError>;
-
-    /// What is known of the samples beside them.
-    fn record(&self) -> DataRecord;
-
-    /// What tells other samples from these before they are read.
-    fn identity(&mut self) -> Result<String, LkdlError>;
-}
+use std::path::PathBuf;
 
 /// An object of Python with `rewind()`, `next()` (samples and class indices of the next block, or
 /// None), `settle()`, `written_names()`, `settle_as()` and `identity`; only the thread of the call
@@ -83,36 +62,12 @@ where
         let written = written.to_vec();
         self.0.ask(|blocks| blocks.call_method1("settle_as", (written,))?.extract())
     }
+}
 
-    fn record(&self) -> DataRecord {
-        DataRecord::default()
-    }
-
+impl PythonBlocks<'_> {
+    /// What tells other samples from these before they are read.
     fn identity(&mut self) -> Result<String, LkdlError> {
         self.0.ask(|blocks| blocks.getattr("identity")?.extract())
-    }
-}
-
-/// Files, and what they are called.
-struct Files<T: Number> {
-    source: BlockSource<T>,
-    name: String,
-    identity: String,
-}
-
-impl<T: Number> Files<T> {
-    fn open(
-        data: &[String],
-        directory: Option<PathBuf>,
-        block_size: usize,
-    ) -> Result<Self, Failure> {
-        let data = data.iter().map(|data| DataArgument::parse(data));
-        let data = data.collect::<Result<Vec<_>, _>>()?;
-        let options = ReadOptions::default();
-        let source = BlockSource::open(&data, directory.as_deref(), &options, block_size)?;
-        let name = joined(&data, ToString::to_string);
-        let identity = format!("{} in blocks of {block_size}", joined(&data, sized));
-        Ok(Self { source, name, identity })
     }
 }
 
@@ -131,118 +86,36 @@ fn sized(data: &DataArgument) -> String {
     }
 }
 
-impl<T: Number> Source<T> for Files<T> {
-    fn next_block(&mut self) -> Result<Option<Block<T>>, LkdlError> {
-        self.source.next_block()
-    }
-
-    fn rewind(&mut self) -> Result<(), LkdlError> {
-        self.source.rewind()
-    }
-}
-
-impl<T: Number> Labelled<T> for Files<T> {
-    fn settle(&mut self) -> Result<Settled, LkdlError> {
-        Ok(self.source.settle())
-    }
-
-    fn written_names(&mut self) -> Result<Vec<String>, LkdlError> {
-        Ok(self.source.written_names().to_vec())
-    }
-
-    fn settle_as(&mut self, written: &[String]) -> Result<Vec<String>, LkdlError> {
-        self.source.settle_as(written);
-        Ok(self.source.settle().0)
-    }
-
-    fn record(&self) -> DataRecord {
-        DataRecord {
-            name: self.name.clone(),
-            feature_names: self.source.feature_names(),
-            image_shape: self.source.image_shape(),
-            index_base: self.source.index_base(),
-            ..DataRecord::default()
-        }
-    }
-
-    fn identity(&mut self) -> Result<String, LkdlError> {
-        Ok(self.identity.clone())
-    }
-}
-
 /// Starts, or goes on from a checkpoint, and learns pass by pass.
 fn fit<T: Number>(
     source: &mut impl Labelled<T>,
     said: &Streamed,
+    job: &StreamJob,
     watch: &Watch,
 ) -> Result<(Fitted<T>, Option<Drift>), Failure> {
-    said.check()?;
-    let run = said.run::<T>(source.identity()?);
-    let (mut fit, class_names, note) = match said.kept() {
-        Some(path) => resume(source, path, run, said.seed)?,
-        None => begin(source, said, run, watch)?,
+    let started = match said.load(job)? {
+        Some(kept) => job.resume(source, kept)?,
+        None => job.plan(job.survey(source, watch)?, watch)?.start(source, watch)?,
     };
+    let Started { mut fit, class_names, note, .. } = started;
     let mut keeper = said.keeper(&note)?;
     fit.run_passes(source, &mut keeper, watch)?;
     let drift = fit.drift();
+    let fitted = fitted(fit, class_names, note, said.seed)?;
+    keeper.remove();
+    Ok((fitted, drift))
+}
+
+/// The model of a fit that has ended.
+fn fitted<T: Number>(
+    fit: StreamFit<T>,
+    class_names: Vec<String>,
+    note: Note,
+    seed: u64,
+) -> Result<Fitted<T>, Failure> {
     let pipeline: Pipeline<T> = fit.finish()?.map_classifier(Classifier::from);
     let Note { settings, choice, data, .. } = note;
-    let card = Card { class_names, seed: said.seed, data, settings };
-    keeper.remove();
-    Ok((Fitted::new(pipeline, card, choice), drift))
-}
-
-/// A fit, what its classes are called, and what a checkpoint says of it.
-type Begun<T> = (StreamFit<T>, Vec<String>, Note);
-
-/// Looks at all samples, chooses by the pilot what was left open, and starts.
-fn begin<T: Number>(
-    source: &mut impl Labelled<T>,
-    said: &Streamed,
-    run: Run,
-    watch: &Watch,
-) -> Result<Begun<T>, Failure> {
-    let seed = said.seed;
-    let survey = SurveyParams { n_pilot: said.n_pilot, seed, ..SurveyParams::default() };
-    let mut pilot = survey.survey(source, watch)?;
-    let (class_names, classes) = source.settle()?;
-    check_classes(&class_names)?;
-    pilot.relabel(&classes)?;
-    let checksum = format!("{:016x}", pilot.tally.digest());
-    let data = DataRecord { checksum, n_samples: pilot.tally.n_samples, ..source.record() };
-    watch.begin("choose", 0);
-    let samples = pilot.samples.as_ref();
-    let recipe = said.wishes.stream_recipe(samples, &pilot.labels, said.drift, seed)?;
-    let whole = recipe.params.gather(&pilot, source, watch)?;
-    let fit = recipe.params.start(pilot, whole, watch)?;
-    let written_names = match said.keeping {
-        Some(_) => source.written_names()?,
-        None => Vec::new(),
-    };
-    let choice = recipe.verdict.map(|verdict| verdict.to_string());
-    let note = Note { run, settings: recipe.settings, choice, written_names, data };
-    Ok((fit, class_names, note))
-}
-
-/// Goes on from a checkpoint.
-fn resume<T: Number>(
-    source: &mut impl Labelled<T>,
-    path: &Path,
-    run: Run,
-    seed: u64,
-) -> Result<Begun<T>, Failure> {
-    let (note, state) = load_checkpoint::<T>(path, &run)?;
-    let class_names = source.settle_as(&note.written_names)?;
-    let recipe = StreamRecipe::<T>::of(note.settings.clone(), None, seed)?;
-    Ok((recipe.params.resume(state)?, class_names, note))
-}
-
-fn check_classes(class_names: &[String]) -> Result<(), Failure> {
-    if class_names.len() < 2 {
-        let message = "y has 1 class, so there is nothing to tell apart; give at least two";
-        return Err(Failure::argument(message));
-    }
-    Ok(())
+    Ok(Fitted::new(pipeline, Card { class_names, seed, data, settings }, choice))
 }
 
 /// What Python hands out, in its precision.
@@ -255,8 +128,13 @@ where
     AnySamples: InPrecision<T>,
     AnyModel: Wrap<T>,
 {
+    said.check()?;
     let mut source = PythonBlocks(Caller::new(blocks, watch));
-    match fit::<T>(&mut source, said, watch) {
+    let found = source.identity().map_err(Failure::from).and_then(|identity| {
+        let job = said.job::<T>(String::new(), identity);
+        fit::<T>(&mut source, said, &job, watch)
+    });
+    match found {
         Ok((fitted, drift)) => Ok((AnyModel::wrap(fitted), drift)),
         Err(failure) => Err(source.0.raised().map_or(failure, Failure::Raised)),
     }
@@ -318,8 +196,15 @@ pub fn fit_files<'py>(
 ) -> PyResult<Learned> {
     let said = Streamed::new(wishes(settings, None)?, n_pilot, drift, checkpoint, seed);
     let found = Call { py, threads, progress }.run(move |watch| {
-        let mut source = Files::<f64>::open(&data, data_dir, block_size)?;
-        let (fitted, drift) = fit(&mut source, &said, watch)?;
+        said.check()?;
+        let data = data.iter().map(|data| DataArgument::parse(data));
+        let data = data.collect::<Result<Vec<_>, _>>()?;
+        let options = ReadOptions::default();
+        let mut source =
+            BlockSource::<f64>::open(&data, data_dir.as_deref(), &options, block_size)?;
+        let identity = format!("{} in blocks of {block_size}", joined(&data, sized));
+        let job = said.job::<f64>(joined(&data, ToString::to_string), identity);
+        let (fitted, drift) = fit(&mut source, &said, &job, watch)?;
         Ok((AnyModel::wrap(fitted), drift))
     })?;
     Ok(learned(found))
@@ -387,7 +272,7 @@ fn pilot<T: Number>(
         return Err(Failure::argument("labels, indices and counts do not fit the pilot"));
     }
     let tally = Tally::counted(n_blocks, p, class_counts, largest_block);
-    Ok(Pilot { samples, labels, indices, tally })
+    Ok(Pilot { samples, labels, indices, held_out: Mat::new(), tally })
 }
 
 fn start<T: Number>(
@@ -401,28 +286,28 @@ fn start<T: Number>(
 where
     AnySamples: InPrecision<T>,
 {
-    check_classes(&class_names)?;
-    watch.begin("choose", 0);
-    let recipe = wishes.stream_recipe(
-        pilot.samples.as_ref(),
-        &pilot.labels,
-        DriftParams::default(),
-        seed,
-    )?;
     let data = DataRecord { n_samples: pilot.tally.n_samples, ..DataRecord::default() };
+    let job = StreamJob {
+        wishes: wishes.clone(),
+        n_pilot: pilot.samples.ncols(),
+        drift: DriftParams::default(),
+        seed,
+        name: String::new(),
+        run: None,
+    };
+    let planned = job.plan(Surveyed { pilot, class_names, data }, watch)?;
+    let recipe = &planned.recipe;
     let whole = match gather {
         None => Whole::default(),
         Some(gather) => {
             let mut workers = Workers::new(gather, recipe.settings.clone(), seed, watch);
-            let gathered = recipe.params.gather_by(&pilot, &mut workers);
+            let gathered = recipe.params.gather_by(&planned.surveyed.pilot, &mut workers);
             gathered.map_err(|error| match workers.raised() {
                 Some(raised) => Failure::Raised(raised),
                 None => error.into(),
             })?
         }
     };
-    let model = recipe.params.start(pilot, whole, watch)?.finish()?;
-    let pipeline: Pipeline<T> = model.map_classifier(Classifier::from);
-    let card = Card { class_names, seed, data, settings: recipe.settings };
-    Ok(Fitted::new(pipeline, card, recipe.verdict.map(|verdict| verdict.to_string())))
+    let Started { fit, class_names, note, .. } = planned.start_from(whole, watch)?;
+    fitted(fit, class_names, note, seed)
 }

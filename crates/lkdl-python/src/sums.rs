@@ -21,7 +21,7 @@ use pyo3::prelude::*;
 /// for it.
 fn numbered(error: LkdlError, block: usize) -> LkdlError {
     match error {
-        LkdlError::InBlock { source, .. } => LkdlError::InBlock { block, source },
+        LkdlError::InBlock { first, source, .. } => LkdlError::InBlock { block, first, source },
         other => other,
     }
 }

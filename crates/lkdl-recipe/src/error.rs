@@ -31,6 +31,22 @@ pub enum RecipeError {
         /// "must be …".
         requirement: String,
     },
+    /// There is nothing to tell apart.
+    #[error("{}", self.spelled(&|option| option.to_string()))]
+    OneClass {
+        /// What the data are called.
+        data: String,
+        /// What the class is called.
+        class: String,
+    },
+    /// There is nothing to tell classes apart by.
+    #[error("{}", self.spelled(&|option| option.to_string()))]
+    AllSame {
+        /// What the data are called.
+        data: String,
+        /// How many samples there are.
+        n_samples: usize,
+    },
     /// The engine refuses.
     #[error(transparent)]
     Engine(#[from] LkdlError),
@@ -64,6 +80,16 @@ impl RecipeError {
             Self::Unreadable { option, value, requirement } => {
                 format!("{} is \"{value}\", but {requirement}", spell(option))
             }
+            Self::OneClass { data, class } => format!(
+                "{data} has one class, \"{class}\"; there is nothing to tell apart: give samples of \
+                 another class, or name the right labels with {}",
+                spell("label")
+            ),
+            Self::AllSame { data, n_samples } => format!(
+                "{data} has {n_samples} sample{}, all of them the same; there is nothing to tell the \
+                 classes apart by: check the columns and the label",
+                if *n_samples == 1 { "" } else { "s" }
+            ),
             Self::Engine(error) => error.to_string(),
         }
     }

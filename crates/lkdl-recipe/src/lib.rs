@@ -27,6 +27,7 @@
 mod applies;
 mod error;
 mod held_out;
+mod job;
 mod kind;
 mod methods;
 mod names;
@@ -40,6 +41,7 @@ mod wishes;
 pub use applies::Chosen;
 pub use error::{Fits, RecipeError};
 pub use held_out::Verdict;
+pub use job::{Labelled, Planned, Settled, Started, StreamJob, Surveyed, check_classes};
 pub use kind::are_signals;
 pub use names::{KernelName, MapName, Method, Named, RuleName};
 pub use recipe::{Draft, Recipe, class_sizes};

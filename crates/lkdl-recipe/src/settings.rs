@@ -1,10 +1,10 @@
 //! What a fit was made with, as options and values that would repeat it.
 
 use crate::names::MapName;
+use crate::values::{indefinite_name, landmarks_text, variant_name};
 use crate::wishes::Wishes;
 use lkdl::map::fastfood::FastfoodParams;
 use lkdl::map::fourier::FourierParams;
-use lkdl::map::{Indefinite, Variant};
 use lkdl::prelude::*;
 use std::collections::BTreeMap;
 
@@ -105,14 +105,7 @@ fn method_settings(wishes: &Wishes, chosen: &Resolved<'_>, put: &mut impl FnMut(
 fn map_settings(map: &NystroemParams, put: &mut impl FnMut(&str, String)) {
     kernel_settings(&map.kernel, put);
     put("sampler", map.sampler.to_string());
-    put(
-        "landmarks",
-        match map.n_landmarks {
-            LandmarkCount::Exact(count) => count.to_string(),
-            LandmarkCount::Share(share) => format!("{}%", 100.0 * share),
-            LandmarkCount::Auto { .. } => "auto".into(),
-        },
-    );
+    put("landmarks", landmarks_text(map.n_landmarks));
     put(
         "rank",
         match map.rank {
@@ -120,26 +113,9 @@ fn map_settings(map: &NystroemParams, put: &mut impl FnMut(&str, String)) {
             _ => "auto".into(),
         },
     );
-    put(
-        "variant",
-        match map.variant {
-            Variant::Standard => "standard",
-            Variant::Cholesky => "cholesky",
-            Variant::Optimal => "optimal",
-        }
-        .into(),
-    );
+    put("variant", variant_name(map.variant).into());
     put("centered", map.centered.to_string());
-    put(
-        "indefinite",
-        match map.indefinite {
-            Indefinite::Reject => "reject",
-            Indefinite::Clip => "clip",
-            Indefinite::Flip => "flip",
-            Indefinite::Shift => "shift",
-        }
-        .into(),
-    );
+    put("indefinite", indefinite_name(map.indefinite).into());
 }
 
 /// The kernel as wishes.

@@ -2,6 +2,7 @@
 
 use lkdl::map::{Indefinite, Variant};
 use lkdl::sampling::LandmarkCount;
+use std::fmt::{Display, Formatter};
 use std::str::FromStr;
 
 /// A count, or what the data suggest.
@@ -34,6 +35,15 @@ impl FromStr for Count {
     }
 }
 
+impl Display for Count {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Exact(count) => count.fmt(f),
+        }
+    }
+}
+
 /// `auto`, a count, or a share of the samples such as `20%`.
 pub fn landmarks(text: &str) -> Result<LandmarkCount, String> {
     let wrong = || "must be `auto`, a count, or a share such as 20%".to_string();
@@ -46,6 +56,15 @@ pub fn landmarks(text: &str) -> Result<LandmarkCount, String> {
             Ok(LandmarkCount::Share(percent / 100.0))
         }
         None => text.parse().map(LandmarkCount::Exact).map_err(|_| wrong()),
+    }
+}
+
+/// What [`landmarks`] reads.
+pub(crate) fn landmarks_text(count: LandmarkCount) -> String {
+    match count {
+        LandmarkCount::Exact(count) => count.to_string(),
+        LandmarkCount::Share(share) => format!("{}%", 100.0 * share),
+        LandmarkCount::Auto { .. } => "auto".into(),
     }
 }
 
@@ -73,6 +92,16 @@ impl FromStr for Width {
             return Err("must be above 0".into());
         }
         Ok(if of_median { Self::Median(value) } else { Self::Value(value) })
+    }
+}
+
+impl Display for Width {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Value(width) => width.fmt(f),
+            Self::Median(factor) if *factor == 1.0 => f.write_str("median"),
+            Self::Median(factor) => write!(f, "{factor}median"),
+        }
     }
 }
 
@@ -113,6 +142,15 @@ pub fn variant(text: &str) -> Result<Variant, String> {
     }
 }
 
+/// What [`variant`] reads.
+pub(crate) fn variant_name(variant: Variant) -> &'static str {
+    match variant {
+        Variant::Standard => "standard",
+        Variant::Cholesky => "cholesky",
+        Variant::Optimal => "optimal",
+    }
+}
+
 /// `reject`, `clip`, `flip` or `shift`.
 pub fn indefinite(text: &str) -> Result<Indefinite, String> {
     match text {
@@ -121,6 +159,16 @@ pub fn indefinite(text: &str) -> Result<Indefinite, String> {
         "flip" => Ok(Indefinite::Flip),
         "shift" => Ok(Indefinite::Shift),
         _ => Err("must be reject, clip, flip or shift".into()),
+    }
+}
+
+/// What [`indefinite`] reads.
+pub(crate) fn indefinite_name(policy: Indefinite) -> &'static str {
+    match policy {
+        Indefinite::Reject => "reject",
+        Indefinite::Clip => "clip",
+        Indefinite::Flip => "flip",
+        Indefinite::Shift => "shift",
     }
 }
 

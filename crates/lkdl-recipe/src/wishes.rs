@@ -2,7 +2,10 @@
 
 use crate::error::RecipeError;
 use crate::names::{KernelName, MapName, Method, RuleName};
-use crate::values::{Bytes, Count, Width, indefinite, landmarks, variant};
+use crate::values::{
+    Bytes, Count, Width, indefinite, indefinite_name, landmarks, landmarks_text, variant,
+    variant_name,
+};
 use lkdl::Kernel;
 use lkdl::map::{Indefinite, Variant};
 use lkdl::prepare::PrepareParams;
@@ -171,19 +174,35 @@ impl Wishes {
         Ok(())
     }
 
-    /// Options that are not for everything, and whether they were given.
-    pub(crate) fn given(&self) -> impl Iterator<Item = &'static str> {
-        let method = [
-            ("exact-update", self.exact_update),
-            ("atoms", self.atoms.is_some()),
-            ("sparsity", self.sparsity.is_some()),
-            ("learning-sparsity", self.learning_sparsity.is_some()),
-            ("iters", self.iters.is_some()),
-            ("tol", self.tol.is_some()),
-            ("batch", self.batch.is_some()),
+    /// Every option that was given, and its text, as [`Wishes::from_settings`] reads it.
+    pub fn said(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let of_all = [
+            ("method", Some(self.method.to_string())),
+            ("map", text(&self.map)),
+            ("prepare", text(&self.prepare)),
+            ("memory", text(&self.memory)),
+            ("kernel", text(&self.kernel.kernel)),
         ];
-        let all = method.into_iter().chain(self.kernel.given()).chain(self.own.given());
-        all.filter(|(_, given)| *given).map(|(option, _)| option)
+        of_all.into_iter().chain(self.of_some()).filter_map(|(option, said)| Some((option, said?)))
+    }
+
+    /// Options that are not for everything and were given.
+    pub(crate) fn given(&self) -> impl Iterator<Item = &'static str> {
+        self.of_some().filter(|(_, said)| said.is_some()).map(|(option, _)| option)
+    }
+
+    /// Options that are not for everything, and their texts where they were given.
+    fn of_some(&self) -> impl Iterator<Item = (&'static str, Option<String>)> {
+        let method = [
+            ("exact-update", on(self.exact_update)),
+            ("atoms", text(&self.atoms)),
+            ("sparsity", text(&self.sparsity)),
+            ("learning-sparsity", text(&self.learning_sparsity)),
+            ("iters", text(&self.iters)),
+            ("tol", text(&self.tol)),
+            ("batch", text(&self.batch)),
+        ];
+        method.into_iter().chain(self.kernel.of_some()).chain(self.own.of_some())
     }
 
     /// Whether samples are rows of a kernel matrix.
@@ -193,43 +212,52 @@ impl Wishes {
 }
 
 impl KernelWishes {
-    /// Options beside `kernel`, and whether they were given.
-    fn given(&self) -> [(&'static str, bool); 11] {
+    /// Options beside `kernel`, and their texts where they were given.
+    fn of_some(&self) -> [(&'static str, Option<String>); 11] {
         [
-            ("degree", self.degree.is_some()),
-            ("offset", self.offset.is_some()),
-            ("sigma", self.sigma.is_some()),
-            ("rate", self.rate.is_some()),
-            ("normalized", self.normalized),
-            ("sampler", self.sampler.is_some()),
-            ("landmarks", self.landmarks.is_some()),
-            ("rank", self.rank.is_some()),
-            ("variant", self.variant.is_some()),
-            ("centered", self.centered),
-            ("indefinite", self.indefinite.is_some()),
+            ("degree", text(&self.degree)),
+            ("offset", text(&self.offset)),
+            ("sigma", text(&self.sigma)),
+            ("rate", text(&self.rate)),
+            ("normalized", on(self.normalized)),
+            ("sampler", text(&self.sampler)),
+            ("landmarks", self.landmarks.map(landmarks_text)),
+            ("rank", text(&self.rank)),
+            ("variant", self.variant.map(|variant| variant_name(variant).into())),
+            ("centered", on(self.centered)),
+            ("indefinite", self.indefinite.map(|policy| indefinite_name(policy).into())),
         ]
     }
 
     /// Whether anything was said about the kernel or its approximation.
     pub fn says_anything(&self) -> bool {
-        self.kernel.is_some() || self.given().iter().any(|(_, given)| *given)
+        self.kernel.is_some() || self.of_some().iter().any(|(_, said)| said.is_some())
     }
 }
 
 impl OwnWishes {
-    /// Options, and whether they were given.
-    fn given(&self) -> [(&'static str, bool); 8] {
+    /// Options, and their texts where they were given.
+    fn of_some(&self) -> [(&'static str, Option<String>); 8] {
         [
-            ("sqrt-alpha", self.sqrt_alpha.is_some()),
-            ("sqrt-beta", self.sqrt_beta.is_some()),
-            ("decision-sparsity", self.decision_sparsity.is_some()),
-            ("lambda1", self.lambda1.is_some()),
-            ("lambda2", self.lambda2.is_some()),
-            ("rule", self.rule.is_some()),
-            ("lasso", self.lasso.is_some()),
-            ("compat", self.compat),
+            ("sqrt-alpha", text(&self.sqrt_alpha)),
+            ("sqrt-beta", text(&self.sqrt_beta)),
+            ("decision-sparsity", text(&self.decision_sparsity)),
+            ("lambda1", text(&self.lambda1)),
+            ("lambda2", text(&self.lambda2)),
+            ("rule", text(&self.rule)),
+            ("lasso", text(&self.lasso)),
+            ("compat", on(self.compat)),
         ]
     }
+}
+
+fn text(value: &Option<impl ToString>) -> Option<String> {
+    value.as_ref().map(ToString::to_string)
+}
+
+/// The text of a switch.
+fn on(given: bool) -> Option<String> {
+    given.then(|| "true".into())
 }
 
 fn count(text: &str) -> Result<usize, String> {
@@ -273,6 +301,13 @@ mod tests {
         assert_eq!((wishes.atoms, wishes.sparsity), (None, Some(7)));
         assert_eq!(wishes.kernel.sigma, Some(Width::Median(0.5)));
         assert!(wishes.kernel.says_anything() && wishes.own.compat);
+        let said: Vec<String> =
+            wishes.said().map(|(option, text)| option.to_string() + "=" + &text).collect();
+        assert_eq!(
+            said.join(" "),
+            "method=mod map=nystroem sparsity=7 sigma=0.5median sampler=uniform landmarks=20% \
+             compat=true"
+        );
         let text = |option, value| {
             Wishes::from_settings([(option, value)]).map(|_| ()).unwrap_err().to_string()
         };

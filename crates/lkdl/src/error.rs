@@ -20,7 +20,7 @@ pub enum LkdlError {
         cols: usize,
     },
     /// A value is NaN or infinite.
-    #[error("{what} holds {value} at row {row}, column {col}; replace or drop non-finite values")]
+    #[error("{what} holds {value} at {}; replace or drop non-finite values", place(what, *row, *col))]
     NonFinite {
         /// Which argument.
         what: &'static str,
@@ -113,10 +113,12 @@ pub enum LkdlError {
         source: Box<LkdlError>,
     },
     /// Something is wrong with one block of the samples.
-    #[error("block {block}: {source}")]
+    #[error("block {block}{}: {source}", begin(*first))]
     InBlock {
         /// The block's number, from 0.
         block: usize,
+        /// The number of its first sample among all, by which `source` counts, where it is known.
+        first: Option<usize>,
         /// What went wrong there.
         source: Box<LkdlError>,
     },
@@ -182,6 +184,22 @@ pub enum LkdlError {
         /// Bytes allowed.
         budget: u64,
     },
+    /// The first pass over a source would hold more than the budget.
+    #[error(
+        "the survey holds {n_kept} samples, some of each of {n_classes} classes, and needs {need} \
+         bytes, but the memory budget is {budget} bytes; raise the budget, take a smaller pilot, or \
+         check that the labels are classes"
+    )]
+    SurveyMemory {
+        /// Samples that are held.
+        n_kept: usize,
+        /// Classes so far.
+        n_classes: usize,
+        /// Bytes needed.
+        need: u64,
+        /// Bytes allowed.
+        budget: u64,
+    },
     /// A method was asked to run on data it cannot use.
     #[error("{what} {problem}; {fix}")]
     Unsupported {
@@ -225,9 +243,44 @@ impl LkdlError {
     pub(crate) fn in_block(self, block: usize) -> Self {
         match self {
             Self::InBlock { .. } => self,
-            error => Self::InBlock { block, source: Box::new(error) },
+            error => Self::InBlock { block, first: None, source: Box::new(error) },
         }
     }
+
+    /// This error, of block number `block` whose first sample is number `first` of all, with samples
+    /// counted from there.
+    pub(crate) fn in_block_from(self, block: usize, first: usize) -> Self {
+        match self {
+            Self::InBlock { .. } => self,
+            error => Self::InBlock {
+                block,
+                first: Some(first),
+                source: Box::new(error.counted_from(first)),
+            },
+        }
+    }
+
+    /// This error of samples of which the first is number `first`, counted as the caller does.
+    pub(crate) fn counted_from(mut self, first: usize) -> Self {
+        if let Self::NonFinite { col, .. } | Self::NegativeFeature { col, .. } = &mut self {
+            *col += first;
+        }
+        self
+    }
+}
+
+/// Where a value is: samples are columns here and rows elsewhere, so that they are called by name.
+fn place(what: &str, row: usize, col: usize) -> String {
+    if what.contains("samples") {
+        format!("feature {row} of sample {col}")
+    } else {
+        format!("row {row}, column {col}")
+    }
+}
+
+/// Where a block begins, if it is known.
+fn begin(first: Option<usize>) -> String {
+    first.map_or(String::new(), |first| format!(" (from sample {first} on)"))
 }
 
 /// Something a fit did that the caller may want to know; the result is valid.
@@ -253,6 +306,13 @@ pub enum Warning {
         /// Samples in the pilot.
         used: usize,
         /// Samples given.
+        of: usize,
+    },
+    /// Of a source, a pilot alone was looked at where samples are needed side by side.
+    Pilot {
+        /// Samples in the pilot.
+        used: usize,
+        /// Samples of the source.
         of: usize,
     },
     /// A class has fewer non-zero distinct samples than atoms; the rest are pair mixtures.
@@ -300,6 +360,11 @@ impl std::fmt::Display for Warning {
             Self::PilotSample { used, of } => {
                 write!(f, "landmarks chosen on {used} of {of} samples to stay within the budget")
             }
+            Self::Pilot { used, of } => write!(
+                f,
+                "choices, starting atoms and landmarks that are not drawn block by block are by a \
+                 pilot of {used} of {of} samples; a larger one sees more"
+            ),
             Self::MixedAtoms { wanted, from_samples } => write!(
                 f,
                 "{from_samples} of {wanted} starting atoms are samples, the rest pair mixtures"

@@ -327,7 +327,7 @@ impl<T: Real, C: Classify<T>> Lkdl<T, C> {
             .map(|start| {
                 let count = PREDICT_BATCH.min(samples.ncols() - start);
                 let F = self.transform(samples.subcols(start, count));
-                let F = F.map_err(|error| in_batch(error, start))?;
+                let F = F.map_err(|error| error.counted_from(start))?;
                 self.classifier.classify(F.as_ref())
             })
             .collect::<Result<_, _>>()?;
@@ -366,12 +366,4 @@ impl<T: Real, C: Classify<T>> Lkdl<T, C> {
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
-}
-
-/// The error of a batch, with the column as the caller counts it.
-fn in_batch(mut error: LkdlError, start: usize) -> LkdlError {
-    if let LkdlError::NonFinite { col, .. } | LkdlError::NegativeFeature { col, .. } = &mut error {
-        *col += start;
-    }
-    error
 }

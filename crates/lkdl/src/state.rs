@@ -212,6 +212,7 @@ impl Warning {
             Self::ZeroSamples { count } => pair(5, count, 0),
             Self::IndefiniteRepaired { share } => [6, share.to_bits(), 0],
             Self::Drifted { level, n_grown } => [7, level.to_bits(), n_grown as u64],
+            Self::Pilot { used, of } => pair(8, used, of),
         }
     }
 
@@ -227,6 +228,7 @@ impl Warning {
             5 => Self::ZeroSamples { count: first },
             6 => Self::IndefiniteRepaired { share: f64::from_bits(a) },
             7 => Self::Drifted { level: f64::from_bits(a), n_grown: second },
+            8 => Self::Pilot { used: first, of: second },
             _ => return None,
         })
     }
@@ -244,6 +246,7 @@ mod tests {
             Warning::FewerLandmarks { wanted: 5, got: 4 },
             Warning::RankReduced { wanted: 9, got: 8 },
             Warning::PilotSample { used: 1, of: 2 },
+            Warning::Pilot { used: 3, of: 4 },
             Warning::MixedAtoms { wanted: 3, from_samples: 2 },
             Warning::FewerAtoms { wanted: 3, got: 1 },
             Warning::ZeroSamples { count: 7 },

@@ -20,7 +20,7 @@ use lkdl::stream::Drift;
 use lkdl::{FeatureMap, LkdlError, MemoryPlan, StageMemory};
 use lkdl_data::Dataset;
 use lkdl_model::{Card, Classifier, DataRecord, Element, Pipeline};
-use lkdl_recipe::{Recipe, Settings, Verdict, class_sizes};
+use lkdl_recipe::{Recipe, Settings, class_sizes};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -192,10 +192,12 @@ fn fit<T: Element>(
 
 /// What held-out samples decided, in words.
 fn choice<T: Element>(recipe: &Recipe<T>) -> Option<String> {
-    recipe.verdict.as_ref().map(|of_held_out| verdict(&recipe.settings, of_held_out))
+    let verdict = recipe.verdict.as_ref();
+    verdict.map(|verdict| chosen(&recipe.settings, &verdict.to_string()))
 }
 
-fn verdict(settings: &Settings, verdict: &Verdict) -> String {
+/// The flags that a verdict on held-out samples is about, and the verdict.
+fn chosen(settings: &Settings, verdict: &str) -> String {
     let setting = |flag: &str| settings.get(flag).map_or("", String::as_str);
     format!("--map {} --sparsity {}: {verdict}", setting("map"), setting("sparsity"))
 }

@@ -7,7 +7,7 @@ use crate::dataset::MAX_ENTRIES;
 use crate::error::DataError;
 use crate::mapped;
 use crate::options::ReadOptions;
-use crate::source::{Rows, check_label};
+use crate::source::{Rows, Stamp, check_label};
 use std::path::{Path, PathBuf};
 
 /// The columns of one row group.
@@ -20,6 +20,8 @@ struct Group {
 struct GroupRows {
     file: PathBuf,
     bytes: mapped::Bytes,
+    /// As the file was when it was mapped.
+    stamp: Option<Stamp>,
     layout: Layout,
     label: usize,
     next_group: usize,
@@ -28,6 +30,7 @@ struct GroupRows {
 
 /// Opens the file.
 pub(crate) fn open(file: &Path, options: &ReadOptions) -> Result<Box<dyn Rows>, DataError> {
+    let stamp = Stamp::of(file)?;
     let bytes = mapped::bytes(file)?;
     let parquet = ParquetFile::open(&bytes, file)?;
     let layout = layout(&parquet, file, options)?;
@@ -42,29 +45,17 @@ pub(crate) fn open(file: &Path, options: &ReadOptions) -> Result<Box<dyn Rows>, 
         return Err(DataError::Unlabelled { name: file.display().to_string() });
     };
     let file = PathBuf::from(file);
-    Ok(Box::new(GroupRows { file, bytes, layout, label, next_group: 0, group: None }))
+    Ok(Box::new(GroupRows { file, bytes, stamp, layout, label, next_group: 0, group: None }))
 }
 
 impl GroupRows {
-    /// Refuses a file that has become shorter: a map of it cannot be read beyond its end.
-    fn check_size(&self) -> Result<(), DataError> {
-        let metadata =
-            self.file.metadata().map_err(|error| DataError::reading(&self.file, error))?;
-        if matches!(self.bytes, mapped::Bytes::Mapped(_))
-            && metadata.len() < self.bytes.len() as u64
-        {
-            let problem = "the file has become shorter since it was opened";
-            return Err(DataError::format(&self.file, problem, "start again when it is whole"));
-        }
-        Ok(())
-    }
-
     /// Reads row groups until one has a row left; `None` after the last.
     fn fill(&mut self) -> Result<Option<&mut Group>, DataError> {
         let parquet = || ParquetFile::open(&self.bytes, &self.file);
         while self.group.as_ref().is_none_or(|group| group.next == group.labels.len()) {
             self.group = None;
-            self.check_size()?;
+            // a map of a file that has become shorter cannot be read beyond its end
+            self.stamp.as_ref().map_or(Ok(()), Stamp::check)?;
             let parquet = parquet()?;
             if self.next_group == parquet.n_groups() {
                 return Ok(None);

@@ -65,6 +65,14 @@ impl Rows for ArrayRows {
         &self.samples.rows.file
     }
 
+    fn files(&self) -> Vec<&Path> {
+        let mut files = vec![self.file()];
+        if let LabelStream::Array(labels) = &self.labels {
+            files.push(&labels.rows.file);
+        }
+        files
+    }
+
     fn n_features(&self) -> usize {
         self.samples.width - usize::from(matches!(self.labels, LabelStream::Column(_)))
     }

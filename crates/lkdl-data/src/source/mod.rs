@@ -9,11 +9,13 @@
 //!
 //! A class gets its index when its name is first met. When the first pass is over, all are known:
 //! [`BlockSource::settle`] puts them into the order that [`Labels`] have, and from then on a name that
-//! was not met before is an error.
+//! was not met before is an error. Files must stay as they are, from when they are opened to the end of
+//! the last pass.
 
 mod array;
 mod rows;
 mod shifted;
+mod stamp;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -21,6 +23,7 @@ mod tests;
 pub(crate) use array::{ArrayRows, ArrayStream, Decode, LabelStream};
 pub(crate) use rows::{ByteRows, Opener, Rows};
 pub use shifted::SHIFTS;
+pub(crate) use stamp::Stamp;
 
 use crate::argument::DataArgument;
 use crate::error::DataError;
@@ -45,6 +48,8 @@ const MAX_NAMES: usize = 1 << 16;
 /// Data in blocks.
 pub struct BlockSource<T: Real> {
     files: Vec<Box<dyn Rows>>,
+    /// Those on disk, as they were when they were opened.
+    stamps: Vec<Stamp>,
     /// The file that is being read.
     current: usize,
     n_features: usize,
@@ -90,10 +95,6 @@ impl<T: Real> BlockSource<T> {
     }
 
     fn of(files: Vec<Box<dyn Rows>>, block_size: usize) -> Result<Self, DataError> {
-        if !(1..=MAX_BLOCK).contains(&block_size) {
-            let requirement = format!("between 1 and {MAX_BLOCK}");
-            return Err(DataError::parameter("block_size", block_size, requirement));
-        }
         let n_features = files.iter().map(|rows| rows.n_features()).max().unwrap_or(0);
         for rows in &files {
             let (found, base) = (rows.n_features(), rows.index_base());
@@ -120,14 +121,29 @@ impl<T: Real> BlockSource<T> {
                 return Err(DataError::format(rows.file(), problem, "say --index-base"));
             }
         }
-        let classes = Classes::default();
-        Ok(Self { files, current: 0, n_features, block_size, classes, precision: PhantomData })
+        let on_disk = files.iter().flat_map(|rows| rows.files()).map(Stamp::of);
+        let stamps = on_disk.filter_map(Result::transpose).collect::<Result<_, _>>()?;
+        let mut source = Self {
+            files,
+            stamps,
+            current: 0,
+            n_features,
+            block_size: 1,
+            classes: Classes::default(),
+            precision: PhantomData,
+        };
+        source.cut_into(block_size)?;
+        Ok(source)
     }
 
-    /// The same data in blocks of another size.
-    pub fn in_blocks_of(self, block_size: usize) -> Result<Self, DataError> {
-        let classes = self.classes;
-        Ok(Self { classes, ..Self::of(self.files, block_size)? })
+    /// The next blocks have so many samples.
+    pub fn cut_into(&mut self, block_size: usize) -> Result<(), DataError> {
+        if !(1..=MAX_BLOCK).contains(&block_size) {
+            let requirement = format!("between 1 and {MAX_BLOCK}");
+            return Err(DataError::parameter("block_size", block_size, requirement));
+        }
+        self.block_size = block_size;
+        Ok(())
     }
 
     /// Number of features, p.
@@ -170,6 +186,21 @@ impl<T: Real> BlockSource<T> {
         self.classes.names = written_names.to_vec();
         self.classes.places = written_names.iter().cloned().zip(0..).collect();
         self.settle();
+    }
+
+    /// Refuses files that are not as they were when they were opened.
+    fn check_files(&self) -> Result<(), DataError> {
+        self.stamps.iter().try_for_each(Stamp::check)
+    }
+
+    /// The next block; after the last, and where reading fails, files that have changed are named
+    /// first.
+    fn read_checked(&mut self) -> Result<Option<Block<T>>, DataError> {
+        let read = self.read_block();
+        if !matches!(read, Ok(Some(_))) {
+            self.check_files()?;
+        }
+        read
     }
 
     fn read_block(&mut self) -> Result<Option<Block<T>>, DataError> {
@@ -217,12 +248,13 @@ impl Classes {
 
 impl<T: Real> Source<T> for BlockSource<T> {
     fn next_block(&mut self) -> Result<Option<Block<T>>, LkdlError> {
-        self.read_block().map_err(failed)
+        self.read_checked().map_err(failed)
     }
 
     fn rewind(&mut self) -> Result<(), LkdlError> {
         self.current = 0;
-        self.files.iter_mut().try_for_each(|rows| rows.rewind()).map_err(failed)
+        let rewound = self.files.iter_mut().try_for_each(|rows| rows.rewind());
+        rewound.and_then(|()| self.check_files()).map_err(failed)
     }
 }
 
@@ -236,7 +268,12 @@ pub(crate) fn check_label(label: &str, file: &Path) -> Result<(), DataError> {
 }
 
 fn failed(error: DataError) -> LkdlError {
-    LkdlError::Source { message: error.to_string() }
+    match error {
+        DataError::Changed { file, change } => {
+            LkdlError::SourceChanged { change: format!("{}: {change}", file.display()) }
+        }
+        other => LkdlError::Source { message: other.to_string() },
+    }
 }
 
 fn open_file(

@@ -9,6 +9,11 @@ pub(crate) trait Rows: Send {
     /// What messages call it.
     fn file(&self) -> &Path;
 
+    /// All files that are read again in every pass.
+    fn files(&self) -> Vec<&Path> {
+        vec![self.file()]
+    }
+
     /// Number of features; a file that leaves out zeros may have fewer than its neighbours.
     fn n_features(&self) -> usize;
 

@@ -60,6 +60,10 @@ impl Rows for ShiftedImages {
         &self.file
     }
 
+    fn files(&self) -> Vec<&Path> {
+        Vec::new() // it is all in memory
+    }
+
     fn n_features(&self) -> usize {
         self.shape.0 * self.shape.1
     }

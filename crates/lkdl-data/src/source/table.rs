@@ -27,6 +27,10 @@ impl Rows for TableRows {
         &self.file
     }
 
+    fn files(&self) -> Vec<&Path> {
+        Vec::new() // it is all in memory
+    }
+
     fn n_features(&self) -> usize {
         self.table.n_features()
     }

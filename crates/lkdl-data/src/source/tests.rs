@@ -135,9 +135,60 @@ fn classes_are_named_as_in_tables_however_they_are_spelt() {
     let mut source = one(&path, &ReadOptions::default(), 3).unwrap();
     source.settle_as(&written);
     assert_eq!(pass(&mut source).unwrap().1, [1, 0, 0, 1]);
-    std::fs::write(&path, "f0,label\n1,10\n2,9.0\n3,+9\n4,11\n").unwrap();
+    // nor is a name that it does not know let through
+    let path = scratch.file("u.csv", b"f0,label\n1,10\n2,9.0\n3,+9\n4,11\n");
+    let mut source = one(&path, &ReadOptions::default(), 3).unwrap();
+    source.settle_as(&written);
     let error = pass(&mut source).unwrap_err().to_string();
     assert!(error.contains("class \"11\", which was not there in the first pass"), "{error}");
+}
+
+#[test]
+fn files_that_change_between_or_within_passes_are_named() {
+    let scratch = Scratch::new("source-changed");
+    let whole = table(40);
+    for name in ["t.npz", "t.csv", "t.svm", "t.idx", "t.parquet"] {
+        let path = scratch.0.join(name);
+        let fresh = || {
+            write(&path, &whole, None, true).unwrap();
+            one(&path, &ReadOptions::default(), 7).unwrap()
+        };
+        let refused = |error: LkdlError, text: &str| {
+            assert!(matches!(error, LkdlError::SourceChanged { .. }), "{name}: {error}");
+            assert!(error.to_string().contains(text), "{name}: {error}");
+        };
+        let mut source = fresh();
+        assert!(pass(&mut source).is_ok(), "{name}");
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+        refused(pass(&mut source).unwrap_err(), "bytes, not");
+        // while it is read: at the end of the pass at the latest
+        let mut source = fresh();
+        source.rewind().unwrap();
+        source.next_block().unwrap();
+        std::fs::write(&path, [&bytes[..], b"\n"].concat()).unwrap();
+        let mut next = || loop {
+            match source.next_block() {
+                Ok(Some(_)) => {}
+                Ok(None) => panic!("{name}: the change was not noticed"),
+                Err(error) => break error,
+            }
+        };
+        refused(next(), "bytes, not");
+        let mut source = fresh();
+        let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
+        std::fs::File::open(&path).unwrap().set_modified(later).unwrap();
+        refused(source.rewind().unwrap_err(), "it has been written to");
+    }
+    let (path, labels) = (scratch.0.join("x.npy"), scratch.0.join("y.npy"));
+    write(&path, &Table { labels: None, ..whole }, None, true).unwrap();
+    write(&labels, &Table::new("y", Mat::zeros(1, 40), None).unwrap(), None, true).unwrap();
+    let label = Some(labels.to_str().unwrap().to_string());
+    let options = ReadOptions { label, ..ReadOptions::default() };
+    let mut source = one(&path, &options, 7).unwrap();
+    std::fs::write(&labels, "").unwrap();
+    let error = source.rewind().unwrap_err().to_string();
+    assert!(error.contains("y.npy: it has 0 bytes"), "{error}");
 }
 
 #[test]

@@ -3,9 +3,12 @@
 //!
 //! The pilot is drawn from all of the source, but a part of it that is small and lies elsewhere has
 //! few landmarks. Where the source brings that part in one piece, the running residual energy
-//! ([`DriftMonitor`]) shows it. A map that may grow then takes landmarks from the block that came
-//! last ([`NystroemMap::grow`]): virtual samples gain rows, atoms are padded with zeros, learning goes
-//! on. Watching costs O((p + k)n) per block, growing O(n²(p + k)) for n candidates.
+//! ([`DriftMonitor`]) shows it, against that of all samples. Of the pilot, which has the landmarks
+//! in it and was looked at to choose them, less is missed than of the rest, however they were
+//! chosen: the rest is judged by the samples that the survey held out. A map that may grow then
+//! takes landmarks from the block that came last ([`NystroemMap::grow`]): virtual samples gain
+//! rows, atoms are padded with zeros, learning goes on. Watching costs O((p + k)n) per block,
+//! growing O(n²(p + k)) for n candidates.
 
 use crate::error::{LkdlError, Warning};
 use crate::kernel::Panel;
@@ -28,7 +31,7 @@ const USUAL_GROWTHS: usize = 4;
 /// What a fit does about samples that its landmarks miss.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DriftParams {
-    /// Drift is when recent samples are missed this many times as much as the pilot; above 1.
+    /// Drift is when recent samples are missed this many times as much as all are; above 1.
     pub limit: f64,
     /// Landmarks to add then; with 0 the map stays as it is.
     pub grow: usize,
@@ -94,7 +97,8 @@ impl DriftParams {
 /// How much of the samples the landmarks have missed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Drift {
-    /// The residual energy of the last samples, as a multiple of the pilot's.
+    /// The residual energy of the last samples, as a multiple of that of all, as the pilot and samples
+    /// beside it tell it.
     pub level: f64,
     /// At its highest, after any block.
     pub highest: f64,
@@ -117,19 +121,24 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// From the prepared pilot and its virtual samples. A kernel that may be indefinite promises no
-    /// part that is missed: there is nothing to watch.
+    /// From the prepared pilot and held-out samples beside it, with their virtual samples, of a source
+    /// of `n_samples`. A kernel that may be indefinite promises no part that is missed: there is
+    /// nothing to watch.
     pub(super) fn start<T: Real>(
         params: &DriftParams,
         map: &NystroemMap<T>,
         seed: u64,
-        pilot: MatRef<'_, T>,
-        F: MatRef<'_, T>,
+        [pilot, held_out]: [(MatRef<'_, T>, MatRef<'_, T>); 2],
+        n_samples: usize,
     ) -> Result<Option<Self>, LkdlError> {
         if !map.panel().kernel().is_positive_semidefinite() {
             return Ok(None);
         }
-        let (missed, whole) = map.energies(pilot, F)?;
+        let mut energies = map.energies(pilot.0, pilot.1)?;
+        if held_out.0.ncols() > 0 {
+            energies = of_all(energies, map.energies(held_out.0, held_out.1)?, n_samples);
+        }
+        let (missed, whole) = energies;
         let monitor = DriftMonitor::new(&missed, &whole, USUAL_WINDOW)?.with_limit(params.limit)?;
         let params = *params;
         Ok(Some(Self { params, seed, monitor, highest: 0.0, n_growths: 0, n_grown: 0 }))
@@ -222,6 +231,22 @@ impl Watch {
 }
 
 const DRIFT: &str = "drift";
+
+/// Residual energies and κ(x, x).
+type Energies = (Vec<f64>, Vec<f64>);
+
+/// The energies of the pilot and of held-out samples, weighed so that their mean is that of all
+/// `n_samples`: the pilot stands for itself, the others for the rest.
+fn of_all(pilot: Energies, held_out: Energies, n_samples: usize) -> Energies {
+    let (n_pilot, n_held_out) = (pilot.0.len() as f64, held_out.0.len() as f64);
+    let scale = (n_pilot + n_held_out) / n_samples as f64;
+    let rest = scale * (n_samples as f64 - n_pilot) / n_held_out;
+    let weighed = |of_pilot: Vec<f64>, of_rest: Vec<f64>| {
+        let of_pilot = of_pilot.into_iter().map(|energy| scale * energy);
+        of_pilot.chain(of_rest.into_iter().map(|energy| rest * energy)).collect()
+    };
+    (weighed(pilot.0, held_out.0), weighed(pilot.1, held_out.1))
+}
 
 /// The grown map with the numbers of all landmarks, where those of the first ones are known.
 fn with_indices<T: Real>(

@@ -31,6 +31,9 @@ pub struct StreamFit<T: Real> {
     watch: Option<Watch>,
     /// One dictionary per class.
     classes: Vec<Fed<T>>,
+    /// Samples of the pilot, and beside it.
+    n_pilot: usize,
+    n_held_out: usize,
     /// What the first pass saw.
     first: Tally,
     /// What this pass has seen so far.
@@ -54,7 +57,8 @@ impl<T: Real> StreamParams<T> {
         let map_params = self.checked_map(&pilot)?;
         let mut warnings: Vec<Warning> = pilot.warning().into_iter().collect();
         monitor.begin("prepare", 0);
-        let Pilot { samples, labels, indices, tally } = pilot;
+        let Pilot { samples, labels, indices, held_out, tally } = pilot;
+        let (n_pilot, n_held_out) = (labels.len(), held_out.ncols());
         let preparation = whole.preparation(&self.prepare, samples.as_ref())?;
         let prepared = preparation.apply_in_place(samples)?.samples;
         monitor.check()?;
@@ -64,7 +68,9 @@ impl<T: Real> StreamParams<T> {
         drop(whole);
         monitor.check()?;
         monitor.begin("map", 0);
-        let (F, watch) = self.map_pilot(&map, prepared)?;
+        let held_out =
+            if n_held_out == 0 { held_out } else { preparation.apply_in_place(held_out)?.samples };
+        let (F, watch) = self.map_pilot(&map, prepared, held_out, tally.n_samples)?;
         let classes = self.start_classes(&F, &labels, &tally)?;
         Ok(StreamFit {
             learner: self.method.learner.clone(),
@@ -73,6 +79,8 @@ impl<T: Real> StreamParams<T> {
             map,
             watch,
             classes,
+            n_pilot,
+            n_held_out,
             first: tally,
             seen: Tally::default(),
             n_passes: 0,
@@ -99,17 +107,25 @@ impl<T: Real> StreamParams<T> {
         Ok(map)
     }
 
-    /// Virtual samples of the pilot, and how much of it they miss.
+    /// Virtual samples of the prepared pilot, and how much the map misses of the `n_samples` that it
+    /// and the held-out samples stand for.
     fn map_pilot(
         &self,
         map: &FeatureMap<T>,
         pilot: Mat<T>,
+        held_out: Mat<T>,
+        n_samples: usize,
     ) -> Result<(Mat<T>, Option<Watch>), LkdlError> {
         let (FeatureMap::Nystroem(nystroem), MapParams::Nystroem(params)) = (map, &self.map) else {
             return Ok((map.consume(pilot)?, None));
         };
         let F = nystroem.transform(pilot.as_ref())?;
-        let watch = Watch::start(&self.drift, nystroem, params.seed, pilot.as_ref(), F.as_ref())?;
+        let rest = match held_out.ncols() {
+            0 => Mat::new(),
+            _ => nystroem.transform(held_out.as_ref())?,
+        };
+        let parts = [(pilot.as_ref(), F.as_ref()), (held_out.as_ref(), rest.as_ref())];
+        let watch = Watch::start(&self.drift, nystroem, params.seed, parts, n_samples)?;
         Ok((F, watch))
     }
 
@@ -140,7 +156,7 @@ impl<T: Real> StreamParams<T> {
         let resume =
             |class| self.method.learner.resume(&class_place(class), per_pass(&first, class), from);
         let classes = (0..first.class_counts.len()).map(resume).collect::<Result<Vec<_>, _>>()?;
-        let [n_passes, n_zero] = from.counts(FIT, "n")?;
+        let [n_passes, n_zero, n_pilot, n_held_out] = from.counts(FIT, "n")?;
         let seen = Tally::restore(SEEN, from)?;
         if classes.is_empty() || seen.check_within(&first).is_err() {
             return Err(unfit(SEEN, "n", "does not fit the first pass"));
@@ -152,6 +168,8 @@ impl<T: Real> StreamParams<T> {
             map,
             watch,
             classes,
+            n_pilot,
+            n_held_out,
             first,
             seen,
             n_passes,
@@ -244,9 +262,9 @@ impl<T: Real> StreamFit<T> {
 
     /// The next block of a pass.
     pub fn add_block(&mut self, block: Block<T>) -> Result<(), LkdlError> {
-        let number = self.seen.n_blocks;
+        let (number, first) = (self.seen.n_blocks, self.seen.n_samples);
         self.seen.add_again(&block, &self.first)?;
-        self.learn(number, block).map_err(|error| error.in_block(number))
+        self.learn(number, block).map_err(|error| error.in_block_from(number, first))
     }
 
     fn learn(&mut self, number: usize, block: Block<T>) -> Result<(), LkdlError> {
@@ -337,7 +355,8 @@ impl<T: Real> StreamFit<T> {
         }
         self.first.save(FIRST, &mut to);
         self.seen.save(SEEN, &mut to);
-        to.counts(FIT, "n", [self.n_passes, self.n_zero]);
+        let counts = [self.n_passes, self.n_zero, self.n_pilot, self.n_held_out];
+        to.counts(FIT, "n", counts);
         to.warnings(FIT, &self.warnings);
         for (l, class) in self.classes.iter().enumerate() {
             class.save(&class_place(l), &mut to);
@@ -354,6 +373,15 @@ impl<T: Real> StreamFit<T> {
     /// The fitted map.
     pub fn map(&self) -> &FeatureMap<T> {
         &self.map
+    }
+
+    /// What the first pass saw.
+    pub fn first_pass(&self) -> &Tally {
+        &self.first
+    }
+
+    pub(super) fn sizes(&self) -> Sizes<'_> {
+        Sizes { n_pilot: self.n_pilot, n_held_out: self.n_held_out, tally: &self.first }
     }
 
     /// Passes that are done, and blocks of the one that runs.

@@ -126,7 +126,7 @@ impl<T: Real> Passes<'_, T> {
             };
             prepared
                 .and_then(|prepared| look(number, first, prepared.as_ref()))
-                .map_err(|error| error.in_block(number))?;
+                .map_err(|error| error.in_block_from(number, first))?;
             monitor.advance(1);
             monitor.check()
         })?;

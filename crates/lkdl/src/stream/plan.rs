@@ -1,8 +1,8 @@
 //! What a fit from a source needs: set by the pilot, the block and the dictionaries, not by N.
 
-use super::StreamParams;
 use super::survey::Pilot;
 use super::tally::Tally;
+use super::{StreamFit, StreamParams};
 use crate::blocks::Order;
 use crate::error::LkdlError;
 use crate::map::fastfood::FastfoodParams;
@@ -17,12 +17,15 @@ use crate::real::Real;
 /// The sizes that the need of a fit depends on.
 pub(super) struct Sizes<'a> {
     pub(super) n_pilot: usize,
+    /// Samples beside the pilot that are held out.
+    pub(super) n_held_out: usize,
     pub(super) tally: &'a Tally,
 }
 
 impl<'a, T: Real> From<&'a Pilot<T>> for Sizes<'a> {
     fn from(pilot: &'a Pilot<T>) -> Self {
-        Self { n_pilot: pilot.samples.ncols(), tally: &pilot.tally }
+        let (n_pilot, n_held_out) = (pilot.samples.ncols(), pilot.held_out.ncols());
+        Self { n_pilot, n_held_out, tally: &pilot.tally }
     }
 }
 
@@ -30,10 +33,18 @@ impl<T: Real> StreamParams<T> {
     /// What a fit from this pilot's source needs, stage by stage, blocks and pilot included. With
     /// an automatic landmark count this is the most it can come to.
     pub fn stream_plan(&self, pilot: &Pilot<T>) -> Result<MemoryPlan, LkdlError> {
+        self.plan_of(&Sizes::from(pilot))
+    }
+
+    /// [`StreamParams::stream_plan`] of a fit that goes on from where it was kept.
+    pub fn resumed_plan(&self, fit: &StreamFit<T>) -> Result<MemoryPlan, LkdlError> {
+        self.plan_of(&fit.sizes())
+    }
+
+    fn plan_of(&self, sizes: &Sizes<'_>) -> Result<MemoryPlan, LkdlError> {
         self.drift.check(&self.map)?;
-        let sizes = Sizes::from(pilot);
-        let map = self.stream_map(&sizes)?;
-        self.plan_streaming(&map, &sizes, rayon::current_num_threads())
+        let map = self.stream_map(sizes)?;
+        self.plan_streaming(&map, sizes, rayon::current_num_threads())
     }
 
     /// The map's parameters, adapted to the budget where they leave room for it.
@@ -41,8 +52,8 @@ impl<T: Real> StreamParams<T> {
         let (MapParams::Nystroem(params), Some(budget)) = (&self.map, self.memory) else {
             return Ok(self.map.clone());
         };
-        let pilot = matrix_bytes::<T>(sizes.tally.n_features, sizes.n_pilot);
-        let left = budget.saturating_sub(2 * pilot);
+        let looked_at = matrix_bytes::<T>(sizes.tally.n_features, sizes.n_pilot + sizes.n_held_out);
+        let left = budget.saturating_sub(2 * looked_at);
         let mut within = params.clone();
         within.memory = Some(params.memory.unwrap_or(left).min(left));
         let fits = |params: &NystroemParams| {
@@ -89,6 +100,10 @@ impl<T: Real> StreamParams<T> {
                 (*rank, matrix_bytes::<T>(p, *rank))
             }
         };
+        // held-out samples wait, and are prepared and mapped
+        let held_out = 2 * matrix_bytes::<T>(p, sizes.n_held_out);
+        let held_out = held_out + matrix_bytes::<T>(k, sizes.n_held_out);
+        stages.iter_mut().for_each(|stage| stage.bytes += held_out);
         let k = k + self.drift.most_grown();
         let learner = self.method.learner.feeding_bytes(k, n_blocks);
         let learners = learner.saturating_mul(class_counts.len() as u64);

@@ -5,15 +5,22 @@
 //! The pilot are the samples with the smallest keys: a uniform sample without replacement, whatever
 //! the blocks, and the same one whoever looks. Of every class the few smallest are kept beside it,
 //! so that a class of ten samples among millions has some to start its atoms from.
+//!
+//! The samples with the largest keys, a uniform sample of all that are not in the pilot, are held out:
+//! nothing is learned from them, so that they tell how well what the pilot taught fits the rest.
 
 use super::keys::Keys;
 use super::tally::Tally;
 use crate::blocks::{Block, Source, for_each_block};
 use crate::error::{LkdlError, Warning};
+use crate::matrix::matrix_bytes;
 use crate::monitor::Monitor;
 use crate::real::Real;
 use faer::Mat;
 use std::collections::BTreeMap;
+
+/// Samples beside the pilot that are held out at most: their mean then varies by a few hundredths.
+const HELD_OUT: usize = 500;
 
 /// How large the pilot is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,11 +31,14 @@ pub struct SurveyParams {
     pub per_class: usize,
     /// Seed of the keys.
     pub seed: u64,
+    /// Bytes the survey may use, its blocks included; `None` for no limit. With many classes, what is
+    /// kept of each of them comes to more than the pilot.
+    pub memory: Option<u64>,
 }
 
 impl Default for SurveyParams {
     fn default() -> Self {
-        Self { n_pilot: 20_000, per_class: 50, seed: 0 }
+        Self { n_pilot: 20_000, per_class: 50, seed: 0, memory: None }
     }
 }
 
@@ -41,6 +51,8 @@ pub struct Pilot<T: Real> {
     pub labels: Vec<usize>,
     /// Their numbers in the source.
     pub indices: Vec<usize>,
+    /// p×n, other samples, of which nothing is to be learned; none if the pilot is all.
+    pub held_out: Mat<T>,
     /// Counts of the whole pass.
     pub tally: Tally,
 }
@@ -64,10 +76,17 @@ impl<T: Real> Pilot<T> {
         self.samples.ncols() >= self.tally.n_samples
     }
 
+    /// Whether all samples of the source, not of the pilot alone, are the same.
+    pub fn is_constant(&self) -> bool {
+        let columns = || (0..self.samples.ncols()).map(|i| self.samples.col_as_slice(i));
+        let Some(first) = columns().next() else { return false };
+        columns().all(|sample| sample == first) && (self.is_whole() || self.tally.repeats(first))
+    }
+
     /// The warning that belongs to a pilot that is not all.
     pub(super) fn warning(&self) -> Option<Warning> {
         let (used, of) = (self.samples.ncols(), self.tally.n_samples);
-        (!self.is_whole()).then_some(Warning::PilotSample { used, of })
+        (!self.is_whole()).then_some(Warning::Pilot { used, of })
     }
 }
 
@@ -129,6 +148,8 @@ struct Survey<T: Real> {
     keys: Keys,
     all: Smallest<T>,
     classes: Vec<Smallest<T>>,
+    /// Those with the largest keys.
+    last: Smallest<T>,
 }
 
 impl<T: Real> Survey<T> {
@@ -139,6 +160,7 @@ impl<T: Real> Survey<T> {
             keys: Keys::new(params.seed, 0),
             all: Smallest::new(params.n_pilot),
             classes: Vec::new(),
+            last: Smallest::new(params.n_pilot.min(HELD_OUT)),
         }
     }
 
@@ -152,9 +174,23 @@ impl<T: Real> Survey<T> {
             let key = (self.keys.draw(), index);
             let sample = block.samples.col_as_slice(i);
             self.all.offer(key, label, sample);
+            self.last.offer((!key.0, index), label, sample);
             self.classes[label].offer(key, label, sample);
         }
-        Ok(())
+        self.check_memory(block.samples.ncols())
+    }
+
+    /// Refuses to hold more than the budget allows, before it does.
+    fn check_memory(&self, block: usize) -> Result<(), LkdlError> {
+        let Some(budget) = self.params.memory else { return Ok(()) };
+        let of_classes = self.classes.iter().map(|smallest| smallest.kept.len());
+        let n_kept = self.all.kept.len() + self.last.kept.len() + of_classes.sum::<usize>();
+        // blocks come in pairs: one is read while the one before it is let go
+        let need = matrix_bytes::<T>(self.tally.n_features, n_kept.saturating_add(2 * block));
+        if need <= budget {
+            return Ok(());
+        }
+        Err(LkdlError::SurveyMemory { n_kept, n_classes: self.classes.len(), need, budget })
     }
 
     fn finish(self) -> Result<Pilot<T>, LkdlError> {
@@ -165,13 +201,22 @@ impl<T: Real> Survey<T> {
                 smallest.kept.into_iter().map(|((_, index), candidate)| (index, candidate)),
             );
         }
-        let mut samples = Mat::zeros(self.tally.n_features, kept.len());
-        let (mut labels, mut indices) = (Vec::new(), Vec::new());
-        for (slot, (index, candidate)) in kept.into_iter().enumerate() {
-            samples.col_as_slice_mut(slot).copy_from_slice(&candidate.sample);
-            labels.push(candidate.label);
-            indices.push(index);
-        }
-        Ok(Pilot { samples, labels, indices, tally: self.tally })
+        let last = self.last.kept.into_iter().map(|((_, index), candidate)| (index, candidate));
+        let held_out: BTreeMap<_, _> =
+            last.filter(|(index, _)| !kept.contains_key(index)).collect();
+        let labels = kept.values().map(|candidate| candidate.label).collect();
+        let indices = kept.keys().copied().collect();
+        let p = self.tally.n_features;
+        let (samples, held_out) = (side_by_side(p, kept), side_by_side(p, held_out));
+        Ok(Pilot { samples, labels, indices, held_out, tally: self.tally })
     }
+}
+
+/// The samples as columns, in the order of the source.
+fn side_by_side<T: Real>(p: usize, kept: BTreeMap<usize, Candidate<T>>) -> Mat<T> {
+    let mut samples = Mat::zeros(p, kept.len());
+    for (slot, candidate) in kept.into_values().enumerate() {
+        samples.col_as_slice_mut(slot).copy_from_slice(&candidate.sample);
+    }
+    samples
 }

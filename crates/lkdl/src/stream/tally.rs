@@ -52,7 +52,7 @@ impl Tally {
 
     /// Counts the next block, if it is as it should be; an error names the block.
     pub(super) fn add<T: Real>(&mut self, block: &Block<T>) -> Result<(), LkdlError> {
-        self.check(block).map_err(|error| error.in_block(self.n_blocks))?;
+        self.check(block).map_err(|error| error.in_block_from(self.n_blocks, self.n_samples))?;
         self.n_blocks += 1;
         let n = block.samples.ncols();
         if n == 0 {
@@ -97,6 +97,12 @@ impl Tally {
     /// A digest of every value, in their order.
     pub fn digest(&self) -> u64 {
         self.digest
+    }
+
+    /// Whether every sample was this one, as far as digests tell.
+    pub(super) fn repeats<T: Real>(&self, sample: &[T]) -> bool {
+        let one = digest(sample);
+        (0..self.n_samples).fold(0, |hash, _| mix(hash, one)) == self.digest
     }
 
     /// Counts the next block of a later pass, if the first one can have seen it.

@@ -35,7 +35,7 @@ fn non_finite_values_are_named_in_training_and_in_prediction() {
                 model.transform(broken.as_ref()).unwrap_err(),
             ];
             for error in errors {
-                let expected = format!("samples holds {text} at row 2, column 17");
+                let expected = format!("samples holds {text} at feature 2 of sample 17");
                 assert!(error.to_string().starts_with(&expected), "{error}");
             }
         }

@@ -1,18 +1,17 @@
 //! `lkdl fit DATA -o MODEL --stream`: the data in blocks, as often as it takes, in bounded memory.
 
-use super::{DriftReport, FitArgs, Memory, PlannedStage, Report};
-use super::{learned, named, outcome, planned, planned_stages, save, say, seconds, verdict};
+use super::{DriftReport, FitArgs, Memory, Report};
+use super::{chosen, learned, named, outcome, planned, planned_stages, save, say, seconds};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::method::Precision;
 use crate::output;
 use crate::stages::{StageTime, Stages};
-use crate::words::{counted, shown};
-use lkdl::monitor::Monitor;
-use lkdl::stream::{Drift, StreamFit, SurveyParams};
-use lkdl_data::{BlockSource, DataArgument, Labels};
-use lkdl_model::{Classifier, DataRecord, Element, FileKeeper, Note, Pipeline, load_checkpoint};
-use lkdl_recipe::{Method, StreamRecipe, Wishes};
+use crate::words::counted;
+use lkdl::stream::Drift;
+use lkdl_data::{BlockSource, DataArgument};
+use lkdl_model::{Classifier, Element, FileKeeper, Note, Pipeline, load_checkpoint};
+use lkdl_recipe::{Method, Started, StreamJob, Wishes};
 use std::path::Path;
 
 /// Fits, saves and reports.
@@ -58,55 +57,32 @@ fn check_checkpoint(path: &Path, args: &FitArgs, context: &Context) -> Result<()
 struct Run<'a, T: Element> {
     args: &'a FitArgs,
     context: &'a Context,
-    wishes: Wishes,
     source: BlockSource<T>,
-    n_pilot: usize,
-    /// Everything that the model depends on, as it was given.
-    run: lkdl_model::Run,
+    job: StreamJob,
     stages: Stages<'a>,
-}
-
-/// A fit that has started, or goes on.
-struct Started<T: Element> {
-    fit: StreamFit<T>,
-    note: Note,
-    plan: Vec<PlannedStage>,
 }
 
 impl<'a, T: Element> Run<'a, T> {
     fn open(args: &'a FitArgs, wishes: Wishes, context: &'a Context) -> Result<Self, Failure> {
         let flags = &args.stream;
-        let source = open_source(args, context)?;
+        let mut source = open_source(args, context)?;
         let p = source.n_features();
-        let block_size = flags.block_size::<T>(p, wishes.memory);
         let n_pilot = flags.n_pilot::<T>(p, wishes.memory);
-        let source = source.in_blocks_of(block_size)?;
-        let sizes: Vec<String> = all_data(args).iter().map(file_size).collect();
-        let run = [
-            ("data", name(args)),
-            ("its size", sizes.join(" + ")),
-            ("reading", args.data.read.again()),
-            ("the method", format!("{wishes:?}")),
-            ("--precision", T::NAME.to_string()),
-            ("--seed", context.seed.to_string()),
-            ("--block", block_size.to_string()),
-            ("--pilot", n_pilot.to_string()),
-            ("--grow", flags.drift().grow.to_string()),
-            ("--drift-limit", flags.drift().limit.to_string()),
-        ];
-        let run = run.into_iter().map(|(key, value)| (key.to_string(), value)).collect();
-        let stages = Stages::new(context);
-        Ok(Self { args, context, wishes, source, n_pilot, run, stages })
+        source.cut_into(flags.block_size::<T>(p, wishes.memory))?;
+        let (drift, seed, name) = (flags.drift(), context.seed, name(args));
+        let run = flags.checkpoint.as_ref().map(|_| as_given::<T>(args, &wishes, context));
+        let job = StreamJob { wishes, n_pilot, drift, seed, name, run };
+        Ok(Self { args, context, source, job, stages: Stages::new(context) })
     }
 
     fn go(mut self) -> Result<(), Failure> {
         let (context, flags) = (self.context, &self.args.stream);
         let kept = flags.checkpoint.as_deref().filter(|path| flags.resume && path.exists());
-        let Started { mut fit, note, plan } = match kept {
+        let started = match kept {
             Some(path) => self.resume(path)?,
             None => self.start()?,
         };
-        let class_names = Labels::from_texts(&note.written_names).class_names;
+        let Started { mut fit, class_names, memory, note } = started;
         let every = flags.checkpoint_every.unwrap_or_default();
         let mut keeper = FileKeeper::new(flags.checkpoint.as_deref(), every, &note)?;
         let of_class = |error| named(error, &class_names);
@@ -123,15 +99,14 @@ impl<'a, T: Element> Run<'a, T> {
             n_features: model.preparation().n_features(),
             data: note.data,
             class_names,
+            choice: note.choice.map(|choice| chosen(&note.settings, &choice)),
             settings: note.settings,
-            choice: note.choice,
             drift: drift.map(DriftReport::from),
             folds: None,
             model: None,
         };
         if let Some(output) = &self.args.output {
-            let at_most = plan.iter().map(|stage| stage.bytes).max().unwrap_or(0);
-            let memory = Memory { at_most, plan };
+            let memory = Memory { at_most: memory.peak().bytes, plan: planned_stages(&memory) };
             report.model = Some(save(&model, output, &report, stages, memory, context)?);
         }
         keeper.remove();
@@ -140,64 +115,60 @@ impl<'a, T: Element> Run<'a, T> {
 
     /// Goes on from a checkpoint.
     fn resume(&mut self, path: &Path) -> Result<Started<T>, Failure> {
-        let (note, state) = load_checkpoint::<T>(path, &self.run).map_err(Failure::input)?;
-        self.source.settle_as(&note.written_names);
-        let recipe = StreamRecipe::<T>::of(note.settings.clone(), None, self.context.seed)?;
-        let fit = recipe.params.resume(state)?;
-        let (passes, blocks) = fit.progress();
+        let run = self.job.run.clone().unwrap_or_default();
+        let kept = load_checkpoint::<T>(path, &run).map_err(Failure::input)?;
+        let started = self.job.resume(&mut self.source, kept)?;
+        // as they were cut by the memory of the machine that the fit was started on
+        self.source.cut_into(started.fit.first_pass().largest_block)?;
+        let (passes, blocks) = started.fit.progress();
         let done = format!("{} and {}", counted(passes, "pass"), counted(blocks, "block"));
         say(self.context, "resume", "", format!("{} after {done}", path.display()))?;
-        Ok(Started { fit, note, plan: Vec::new() })
+        say(self.context, "memory", "", planned(&started.memory, false))?;
+        Ok(started)
     }
 
     /// Looks at all samples, chooses by the pilot what was left open, and starts.
     fn start(&mut self) -> Result<Started<T>, Failure> {
         let (context, stages) = (self.context, &self.stages);
-        let seed = context.seed;
-        let survey = SurveyParams { n_pilot: self.n_pilot, seed, ..SurveyParams::default() };
-        let mut pilot = survey.survey(&mut self.source, stages)?;
-        let (class_names, classes) = self.source.settle();
-        if class_names.len() < 2 {
-            let only = class_names.first().map_or(String::new(), |name| shown(name));
-            return Err(Failure::input(format!(
-                "all samples are of class \"{only}\"; two classes or more are needed"
-            )));
-        }
-        pilot.relabel(&classes)?;
-        let tally = &pilot.tally;
+        let surveyed = self.job.survey(&mut self.source, stages)?;
+        let (class_names, tally) = (surveyed.class_names.clone(), &surveyed.pilot.tally);
         let sizes = [
             counted(tally.n_samples, "sample"),
             counted(tally.n_features, "feature"),
             counted(class_names.len(), "class"),
             counted(tally.n_blocks, "block"),
         ];
-        say(context, "data", "", format!("{}: {}", name(self.args), sizes.join(", ")))?;
-        let data = DataRecord {
-            name: name(self.args),
-            checksum: format!("{:016x}", tally.digest()),
-            n_samples: tally.n_samples,
-            feature_names: self.source.feature_names(),
-            image_shape: self.source.image_shape(),
-            index_base: self.source.index_base(),
-        };
-        stages.begin("choose", 0);
-        let drift = self.args.stream.drift();
-        let samples = pilot.samples.as_ref();
-        let recipe = self.wishes.stream_recipe(samples, &pilot.labels, drift, seed)?;
-        let plan = recipe.params.stream_plan(&pilot)?;
-        say(context, "memory", "", planned(&plan, false))?;
-        let of_class = |error| named(error, &class_names);
-        let whole = recipe.params.gather(&pilot, &mut self.source, stages)?;
-        let fit = recipe.params.start(pilot, whole, stages).map_err(of_class)?;
-        let note = Note {
-            run: self.run.clone(),
-            choice: recipe.verdict.as_ref().map(|of_pilot| verdict(&recipe.settings, of_pilot)),
-            settings: recipe.settings,
-            written_names: self.source.written_names().to_vec(),
-            data,
-        };
-        Ok(Started { fit, note, plan: planned_stages(&plan) })
+        say(context, "data", "", format!("{}: {}", self.job.name, sizes.join(", ")))?;
+        let ready = self.job.plan(surveyed, stages)?;
+        say(context, "memory", "", planned(&ready.memory, false))?;
+        ready.start(&mut self.source, stages).map_err(|error| named(error, &class_names))
     }
+}
+
+/// Everything that the model depends on, in the words of the flags. What a machine's memory decides is
+/// not given: the checkpoint has it.
+fn as_given<T: Element>(args: &FitArgs, wishes: &Wishes, context: &Context) -> lkdl_model::Run {
+    let flags = &args.stream;
+    let sizes: Vec<String> = all_data(args).iter().map(file_size).collect();
+    let given = |value: &Option<usize>| value.map(|count| count.to_string());
+    let drift = flags.drift();
+    let reading = args.data.read.again();
+    let of_stream = [
+        ("data", Some(name(args))),
+        ("its size", Some(sizes.join(" + "))),
+        ("reading", Some(reading.trim().to_string()).filter(|words| !words.is_empty())),
+        ("--precision", Some(T::NAME.to_string())),
+        ("--seed", Some(context.seed.to_string())),
+        ("--block", given(&flags.block)),
+        ("--pilot", given(&flags.pilot)),
+        ("--grow", Some(drift.grow.to_string())),
+        ("--drift-limit", Some(drift.limit.to_string())),
+    ];
+    let of_stream =
+        of_stream.into_iter().filter_map(|(key, value)| Some((key.to_string(), value?)));
+    let memory_is_given = args.method.memory.is_some();
+    let said = wishes.said().filter(|(option, _)| *option != "memory" || memory_is_given);
+    of_stream.chain(said.map(|(option, value)| (format!("--{option}"), value))).collect()
 }
 
 /// How much the landmarks have missed.
@@ -252,7 +223,10 @@ fn account<T: Element>(
     for StageTime { stage, seconds: time } in stages {
         let text = match *stage {
             "survey" => Some(counted(note.data.n_samples, "sample")),
-            "choose" => Some(note.choice.clone().unwrap_or_default()),
+            "choose" => {
+                let choice = note.choice.as_ref();
+                Some(choice.map(|choice| chosen(&note.settings, choice)).unwrap_or_default())
+            }
             "moments" => Some("mean and deviation of every feature, of all samples".into()),
             "draw" => Some("landmarks from all samples".into()),
             "sums" => Some("the map's sums over all samples".into()),

@@ -88,3 +88,45 @@ fn mixed_samples_do_not_drift() {
     assert!((0.5..1.8).contains(&drift.level) && drift.highest < drift.limit, "{drift:?}");
     assert_eq!(drift.n_grown, 0);
 }
+
+#[test]
+fn mixed_samples_do_not_drift_however_landmarks_fit_a_small_pilot() {
+    // samples in 12 dimensions fill 91 of a polynomial kernel: 60 landmarks miss much, and of a pilot
+    // twice as large less than of the rest
+    let mut source = planes::<f64>(2000, 100);
+    source.samples = random_matrix(12, 2000, 9);
+    for sampler in ["uniform", "hybrid", "k-means", "greedy-cholesky", "diagonal"] {
+        for seed in 0..3 {
+            let map = NystroemParams {
+                kernel: Kernel::Polynomial { degree: 2.0, offset: 0.5 },
+                sampler: sampler.parse().unwrap(),
+                n_landmarks: LandmarkCount::Exact(60),
+                seed,
+                ..Default::default()
+            };
+            let params = StreamParams { map: MapParams::Nystroem(map), ..params(online()) };
+            let survey = SurveyParams { per_class: 0, seed, ..SURVEY };
+            let pilot = survey.survey(&mut source, &Silent).unwrap();
+            assert_eq!((pilot.samples.ncols(), pilot.held_out.ncols()), (120, 120));
+            let whole = params.gather(&pilot, &mut source, &Silent).unwrap();
+            let mut fit = params.start(pilot, whole, &Silent).unwrap();
+            fit.run_passes(&mut source, &mut KeepNothing, &Silent).unwrap();
+            let drift = fit.drift().unwrap();
+            assert!((0.8..1.25).contains(&drift.level), "{sampler} {seed}: {drift:?}");
+            assert!(drift.highest < 1.5, "{sampler} {seed}: {drift:?}");
+        }
+    }
+}
+
+#[test]
+fn a_pilot_and_samples_beside_it_weigh_as_much_as_all_they_stand_for() {
+    let mut source = planes::<f64>(2000, 100);
+    let pilot = SURVEY.survey(&mut source, &Silent).unwrap();
+    let in_pilot =
+        |x: &[f64]| (0..pilot.samples.ncols()).any(|i| pilot.samples.col_as_slice(i) == x);
+    assert!((0..120).all(|i| !in_pilot(pilot.held_out.col_as_slice(i))));
+    let all = SurveyParams { n_pilot: 2000, ..SURVEY }.survey(&mut source, &Silent).unwrap();
+    assert_eq!((all.samples.ncols(), all.held_out.ncols()), (2000, 0));
+    let most = SurveyParams { n_pilot: 1990, ..SURVEY }.survey(&mut source, &Silent).unwrap();
+    assert_eq!((most.samples.ncols(), most.held_out.ncols()), (1990, 10));
+}

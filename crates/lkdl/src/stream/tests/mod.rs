@@ -100,7 +100,7 @@ fn params<T: Real>(learner: StreamLearner<T>) -> StreamParams<T> {
     }
 }
 
-const SURVEY: SurveyParams = SurveyParams { n_pilot: 120, per_class: 20, seed: 4 };
+const SURVEY: SurveyParams = SurveyParams { n_pilot: 120, per_class: 20, seed: 4, memory: None };
 
 type Model<T> = Lkdl<T, ClassDictionaries<T>>;
 
@@ -142,7 +142,7 @@ fn every_learner_tells_the_classes_apart_in<T: Real>() {
         let accuracy = model.predict(source.samples.as_ref()).unwrap();
         let accuracy = accuracy.accuracy(&source.labels).unwrap();
         assert!(accuracy > 0.95, "{accuracy} by {learner:?}");
-        let pilot = |w: &Warning| matches!(w, Warning::PilotSample { of: 900, .. });
+        let pilot = |w: &Warning| matches!(w, Warning::Pilot { of: 900, .. });
         assert!(model.warnings().iter().any(pilot));
         // landmarks are samples of the source, by their numbers there
         let FeatureMap::Nystroem(map) = model.map() else { unreachable!() };
@@ -294,7 +294,7 @@ fn a_class_that_comes_late_and_is_rare_is_learned_and_empty_blocks_are_passed_ov
 fn the_pilot_is_uniform_and_in_the_order_of_the_source() {
     let (mut hits, n) = (vec![0; 40], 400);
     for seed in 0..200 {
-        let survey = SurveyParams { n_pilot: 40, per_class: 0, seed };
+        let survey = SurveyParams { n_pilot: 40, per_class: 0, seed, memory: None };
         let pilot = survey.survey(&mut planes::<f64>(n, 64), &Silent).unwrap();
         assert_eq!(pilot.indices.len(), 40);
         assert!(pilot.indices.is_sorted());
@@ -317,20 +317,27 @@ fn bad_blocks_are_named() {
         }
     });
     let text = error.to_string();
-    assert!(text.starts_with("block 3: samples holds NaN at row 2, column 7"), "{text}");
+    let place = "block 3 (from sample 150 on): samples holds NaN at feature 2 of sample 157; ";
+    assert!(text.starts_with(place), "{text}");
     let error = refusal(|_, number, block| {
         if let Some(block) = block.as_mut().filter(|_| number == 4) {
             block.samples = Mat::zeros(11, 50);
         }
     });
     let text = error.to_string();
-    assert!(text.starts_with("block 4: samples' n_features has size 11, but must be 12"), "{text}");
+    assert!(
+        text.starts_with("block 4 (from sample 200 on): samples' n_features has size 11"),
+        "{text}"
+    );
     let error = refusal(|_, number, block| {
         if let Some(block) = block.as_mut().filter(|_| number == 1) {
             block.labels.pop();
         }
     });
-    assert!(error.to_string().starts_with("block 1: labels' length has size 49"), "{error}");
+    assert!(
+        error.to_string().starts_with("block 1 (from sample 50 on): labels' length has size 49"),
+        "{error}"
+    );
     let error = refusal(|_, _, block| {
         if let Some(block) = block {
             block.labels.iter_mut().for_each(|label| *label *= 2);
@@ -420,6 +427,24 @@ fn need_does_not_grow_with_the_source_and_what_does_not_fit_is_refused() {
         let error = fit(&params, &small).map(|_| ()).unwrap_err();
         assert!(matches!(error, LkdlError::Memory { budget: 20_000, .. }), "{error}");
     }
+}
+
+#[test]
+fn samples_of_too_many_classes_for_the_budget_are_refused_while_they_are_read() {
+    let mut source = planes::<f64>(3000, 100);
+    source.labels = (0..3000).map(|i| i % 600).collect();
+    // blocks are read until what is held does not fit, and no further
+    source.spoil = |_, number, _| assert!(number < 20, "block {number} is asked for");
+    let budget = 12 * 8 * 1000;
+    let survey = SurveyParams { memory: Some(budget), ..SURVEY };
+    let error = survey.survey(&mut source, &Silent).unwrap_err();
+    let LkdlError::SurveyMemory { n_kept, n_classes: 600, need, .. } = error else {
+        panic!("{error}")
+    };
+    assert!(need > budget && need == 12 * 8 * (n_kept as u64 + 200), "{error}");
+    source.spoil = |_, _, _| {};
+    let enough = SurveyParams { memory: Some(12 * 8 * 3440), ..SURVEY };
+    assert!(enough.survey(&mut source, &Silent).is_ok());
 }
 
 #[test]
