@@ -68,12 +68,15 @@ def _class_of(settings: dict[str, str]) -> Any:
     raise LkdlError(f'the model file\'s method is "{method}", which this lkdl does not know')
 
 
-def _restored(data: bytes) -> _core.Model:
-    return _core.Model.from_bytes(data)
+def _restored(data: bytes, kernel: Any = None) -> _core.Model:
+    return _core.Model.from_bytes(data, kernel)
 
 
 def _reduced(model: _core.Model) -> tuple[Any, ...]:
-    return _restored, (model.to_bytes(),)
+    # the function is left to the pickler: cloudpickle, which Dask and joblib use, takes any
+    function = model.kernel_function
+    kernel = () if function is None else (function,)
+    return _restored, (model.to_bytes_without_kernel(), *kernel)
 
 
 copyreg.pickle(_core.Model, _reduced)

@@ -7,6 +7,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import lkdl
@@ -116,6 +117,33 @@ def test_a_worker_that_dies_amid_a_fit_changes_nothing(name, load, data, without
         assert bits(fitted) == without_cluster[name]
         assert len(list(tmp_path.iterdir())) > load, "it was loaded again"
         assert before != {worker.pid for worker in local.workers.values()}, "nobody died"
+
+
+def polynomial(A, B):
+    return (1 + A @ B.T) ** 2
+
+
+def of_two_samples(a, b):
+    return float(1 + a @ b) ** 2
+
+
+def test_a_kernel_that_is_a_function_travels_to_workers(data):
+    X, y, memory, labels = data
+    said = {"map": "nystroem", "prepare": "l2", "n_landmarks": 30, "n_atoms": 10, "sparsity": 3}
+    held = threading.Lock()
+    with cluster(2) as local, distributed.Client(local):
+        for kernel in (polynomial, lambda A, B: (1 + A @ B.T) ** 3):
+            there = lkdl.dask.LKDLClassifier(**said, kernel=kernel, max_iter=2).fit(X, y)
+            found = there.predict(X).compute()
+            assert np.array_equal(found, there.to_local().predict(memory))
+            assert np.mean(found == labels) > 0.8
+        few = X[:300].rechunk((100, -1))
+        map = lkdl.dask.Nystroem(of_two_samples, n_components=10, rank=5, map="optimal").fit(few)
+        assert map.transform(few).compute().shape == (300, 5)
+        bound = lambda A, B: (held, polynomial(A, B))[1]
+        for estimator in (lkdl.dask.LKDLClassifier(kernel=bound), lkdl.dask.Nystroem(bound)):
+            with pytest.raises(lkdl.LkdlError, match="cannot be sent .*lock.*; define the function"):
+                estimator.fit(X, y)
 
 
 def test_a_client_may_be_given_and_stays_at_home(data, without_cluster):

@@ -53,6 +53,28 @@ def test_a_copy_by_pickle_says_the_same(estimator, few):
     assert copy.settings_ == fitted.settings_ and copy.choice_ == fitted.choice_
 
 
+def own_kernel(A, B):
+    return (1 + A @ B.T) ** 2
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        lkdl.LKDLClassifier(map="nystroem", n_landmarks=40, normalized=True),
+        lkdl.KernelKSVDClassifier(n_atoms=5, sparsity=2),
+        lkdl.SRCClassifier(exact=True),
+    ],
+    ids=lambda e: type(e).__name__,
+)
+def test_a_pickle_has_the_kernel_that_is_a_function(estimator, few):
+    X, y = few[0][:100], few[1][:100]
+    fitted = clone(estimator).set_params(kernel=own_kernel).fit(X, y)
+    copy = pickle.loads(pickle.dumps(fitted))
+    assert np.array_equal(fitted.residuals(X), copy.residuals(X))
+    with pytest.raises(lkdl.LkdlError, match="the kernel custom.own_kernel. cannot be saved"):
+        lkdl.save(fitted, "model.lkdl")
+
+
 @pytest.mark.parametrize("estimator", TRANSFORMERS, ids=lambda e: type(e).__name__)
 def test_a_map_from_a_pickle_gives_the_same_bits(estimator, few):
     X, _ = few

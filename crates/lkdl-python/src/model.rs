@@ -5,7 +5,7 @@ use crate::array::{
 };
 use crate::error::Failure;
 use crate::job::Call;
-use crate::kernel::custom;
+use crate::kernel::{custom, function};
 use crate::map::nystroem;
 use faer::Mat;
 use lkdl::classify::ClassDictionaries;
@@ -170,10 +170,15 @@ impl Model {
         })
     }
 
-    /// The model in the bytes of a file.
+    /// The model in the bytes of a file, or in those that lack the function that is its kernel.
     #[staticmethod]
-    fn from_bytes(data: &[u8]) -> PyResult<Self> {
-        let model = match lkdl_model::from_bytes(data).map_err(Failure::Model)? {
+    #[pyo3(signature = (data, kernel=None))]
+    fn from_bytes(data: &[u8], kernel: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let saved = match kernel {
+            None => lkdl_model::from_bytes(data),
+            Some(kernel) => lkdl_model::from_bytes_with_kernel(data, &custom(kernel)),
+        };
+        let model = match saved.map_err(Failure::Model)? {
             Saved::F32(saved) => AnyModel::wrap(Fitted::from(*saved)),
             Saved::F64(saved) => AnyModel::wrap(Fitted::from(*saved)),
         };
@@ -186,6 +191,22 @@ impl Model {
             py.detach(|| lkdl_model::to_bytes(&model.pipeline, &model.card))
         });
         Ok(PyBytes::new(py, &bytes.map_err(Failure::Model)?))
+    }
+
+    /// The bytes of the model without the function that is its kernel, if it is one.
+    fn to_bytes_without_kernel<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = for_model!(&self.model, model => {
+            py.detach(|| lkdl_model::to_bytes_without_kernel(&model.pipeline, &model.card))
+        });
+        Ok(PyBytes::new(py, &bytes.map_err(Failure::Model)?))
+    }
+
+    /// The function that is the kernel, if it is one.
+    #[getter]
+    fn kernel_function<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        for_model!(&self.model, model => {
+            lkdl_model::custom_kernel(&model.pipeline).and_then(|kernel| function(py, kernel))
+        })
     }
 
     /// The model with the same preparation and map, but these atoms (rows, class by class) and the

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import cloudpickle
 import dask
 import dask.array as da
 import numpy as np
@@ -68,6 +69,18 @@ class Blocks:
             return list(dask.persist(*tasks))
         with _models_in_graphs():
             return list(client.persist(tasks, retries=RETRIES))
+
+    def check_kernel(self, kernel: Any) -> None:
+        """Refuses a function that cannot be sent to workers."""
+        if not callable(kernel) or _current(self.client) is None:
+            return
+        try:
+            cloudpickle.dumps(kernel)
+        except Exception as error:  # whatever the function holds may raise it
+            raise LkdlError(
+                f"kernel cannot be sent to workers ({error}); define the function at the top of a "
+                "module, without locks, open files and the like"
+            ) from None
 
     def each(self, function: Callable[..., Any], *arguments: Any) -> list[Delayed]:
         """``function(number, X, y, *arguments)`` of every block."""

@@ -84,6 +84,7 @@ class LKDLClassifier(OnDask, lkdl.LKDLClassifier):
             raise LkdlError("y is missing; a classifier learns from labelled samples")
         settings, draw = self._settings(None, None), seed(self.random_state)
         blocks = Blocks(X, y, self.client)
+        blocks.check_kernel(self.kernel)
         pilot = draw_pilot(blocks, self.pilot_size, draw)
         check_classification_targets(pilot.labels)
         rows = validated(self, pilot.samples, reset=True)

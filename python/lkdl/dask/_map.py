@@ -40,6 +40,7 @@ class Nystroem(OnDask, lkdl.Nystroem):
         if not isinstance(self.sampler, str):
             raise LkdlError("sampler must be a name for Dask; give points by landmarks=")
         blocks = Blocks(X, client=self.client)
+        blocks.check_kernel(self.kernel)
         draw = seed(self.random_state)
         pilot = draw_pilot(blocks, self.pilot_size, draw)
         super().fit(pilot.samples)
