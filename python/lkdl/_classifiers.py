@@ -175,6 +175,13 @@ class _Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.n_iter_ = max((len(errors) for errors in self.error_), default=1)
         self.warnings_ = model.warnings
 
+    def _take_names(self, model: _core.Model) -> None:
+        """Classes and features as a model calls them that was learned from files."""
+        self.classes_, self.n_features_in_ = labels_of(model.class_names), model.n_features
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
+        if model.feature_names is not None:
+            self.feature_names_in_ = np.array(model.feature_names, dtype=object)
+
     def _steps(self) -> int:
         return (getattr(self, "max_iter", None) or USUAL_ITERS) * len(self.classes_)
 

@@ -31,14 +31,14 @@ def save(model: Any, path: str | PathLike[str]) -> None:
 def load(path: str | PathLike[str]) -> Any:
     """The classifier in a model file, whether the command or :func:`save` wrote it.
 
-    Labels are what the file calls the classes; names that are whole numbers become integers.
+    Labels are what the file calls the classes; names that are whole numbers become integers. Columns
+    have the names that the file has for them.
     """
     model = _core.Model.from_bytes(Path(path).read_bytes())
     settings = model.settings
     estimator = _class_of(settings)
     estimator._adopt(model)
-    estimator.n_features_in_ = model.n_features
-    estimator.classes_ = classifiers.labels_of(model.class_names)
+    estimator._take_names(model)
     return estimator
 
 

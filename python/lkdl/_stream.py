@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from . import _core
 from ._arguments import at_least_one, seed, threads
 from ._blocks import USUAL_PILOT
-from ._classifiers import LKDLClassifier, labels_of
+from ._classifiers import LKDLClassifier
 from ._core import LkdlError
 from ._kernels import blockwise
 from ._progress import progress, with_callbacks
@@ -185,9 +185,7 @@ class StreamLKDLClassifier(LKDLClassifier):
                 "a kernel that is a function is for blocks and arrays; name one for files"
             )
         found = _core.fit_files([os.fspath(file) for file in files], self.block_size, **said)
-        model = found[0]
-        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
-        self.classes_, self.n_features_in_ = labels_of(model.class_names), model.n_features
+        self._take_names(found[0])
         return found
 
 

@@ -236,6 +236,38 @@ def test_a_kernel_may_be_a_function(data, blocks):
         model(kernel=lambda A, B: A @ B.T).fit("digits")
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.filterwarnings("error:X .* feature names")
+def test_columns_of_files_have_names(kind, data, tmp_path):
+    X, y = data
+    frame = pd.DataFrame(X, columns=[f"pixel {i}" for i in range(64)])
+    file = tmp_path / f"digits.{kind}"
+    getattr(frame.assign(label=y), f"to_{kind}")(file, index=False)
+    fitted = model().fit(file)
+    assert list(fitted.feature_names_in_) == list(frame.columns)
+    assert fitted.score(frame, y) > 0.8
+    lkdl.save(fitted, tmp_path / "model.lkdl")
+    for other in (fitted, lkdl.load(tmp_path / "model.lkdl")):
+        with pytest.raises(ValueError, match="must be in the same order"):
+            other.predict(frame[frame.columns[::-1]])
+    np.savez(tmp_path / "digits.npz", X=X, y=y)
+    assert not hasattr(fitted.fit(tmp_path / "digits.npz"), "feature_names_in_")
+
+
+def test_columns_of_frames_have_names_in_every_block(blocks):
+    names = [f"pixel {i}" for i in range(64)]
+    frames = [(pd.DataFrame(X, columns=names), y) for X, y in blocks]
+    fitted = model().fit(lambda: iter(frames))
+    assert list(fitted.feature_names_in_) == names
+    reverse = frames[2][0][names[::-1]]
+    with pytest.raises(ValueError, match="must be in the same order"):
+        fitted.predict(reverse)
+    with pytest.raises(LkdlError, match=r"block 2: (.|\n)*must be in the same order"):
+        model().fit([*frames[:2], (reverse, frames[2][1]), *frames[3:]])
+    numbered = [(pd.DataFrame(X), y) for X, y in blocks]
+    assert not hasattr(fitted.fit(numbered), "feature_names_in_")
+
+
 def test_files_that_are_damaged_or_do_not_fit_are_refused(data, tmp_path):
     X, y = data
     whole, flipped, unlabelled = (tmp_path / f"{name}.npz" for name in ("whole", "flipped", "nan"))

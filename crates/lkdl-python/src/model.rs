@@ -349,6 +349,12 @@ impl Model {
         for_model!(&self.model, model => model.pipeline.preparation().n_features())
     }
 
+    /// What the features are called, if the files it was learned from say it.
+    #[getter]
+    fn feature_names(&self) -> Option<Vec<String>> {
+        for_model!(&self.model, model => model.card.data.feature_names.clone())
+    }
+
     /// The dimension of virtual samples.
     #[getter]
     fn rank(&self) -> usize {
