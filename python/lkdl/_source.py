@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from ._arguments import FLOATS, at_least_one, dense
-from ._blocks import block, check_kind, checked_labels, distinct
+from ._blocks import block, check_kind, checked_labels
 from ._classifiers import names
 from ._core import LkdlError
 
@@ -116,7 +116,7 @@ class Source:
             warnings.simplefilter("ignore")
             check_classification_targets(y)
         self._check_kind(y.dtype)
-        labels, places = distinct(y)
+        labels, places = np.unique(y, return_inverse=True)
         known = [self._index(label) for label in labels.tolist()]
         return np.array(known, dtype=np.int64)[places]
 

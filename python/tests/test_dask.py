@@ -22,6 +22,7 @@ distributed = pytest.importorskip("distributed", reason="Dask's distributed is n
 dd = pytest.importorskip("dask.dataframe", reason="Dask's data frames are not installed")
 cloudpickle = pytest.importorskip("cloudpickle")
 
+import dask
 import lkdl.dask
 from lkdl.dask._blocks import Blocks, total
 from lkdl.dask._pilot import draw_pilot
@@ -370,6 +371,47 @@ def test_labels_that_are_missing_are_named(data):
     fewer = X.map_blocks(lambda x: x[: len(x) - 1], chunks=((np.nan,) * 12, (64,)), dtype=X.dtype)
     with pytest.raises(lkdl.LkdlError, match="block .*: has labels of shape"):
         model.fit(fewer, y)
+
+
+def differing(labels, number, change):
+    """Blocks of labels, one of which is of another type, which their graph does not say."""
+    parts = [labels[first : first + ROWS] for first in range(0, len(labels), ROWS)]
+    parts[number] = change(parts[number])
+    delayed = [dask.delayed(part, pure=False) for part in parts]
+    arrays = [da.from_delayed(d, p.shape, labels.dtype) for d, p in zip(delayed, parts, strict=True)]
+    return da.concatenate(arrays)
+
+
+def with_text(labels):
+    return np.array(["three", *labels[1:].tolist()], dtype=object)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda y: y.astype(str), "block 7: has labels of <U.*, but those before are of int64; make"),
+        (lambda y: y > 4, "block 7: has labels of bool, but those before are of int64; make"),
+        (lambda y: y.astype(bytes), "block 7: has labels of .S.*; make them text"),
+        (with_text, "block 7: has labels of several types, int and str; make all of them text"),
+    ],
+)
+def test_labels_of_another_type_are_refused_by_block(change, said, data):
+    X, _, _, labels = data
+    with pytest.raises(lkdl.LkdlError, match=said):
+        estimators()["classifier"].fit(X, differing(labels, 7, change))
+
+
+def test_labels_may_be_categories(data):
+    X, y, memory, labels = data
+    expected = estimators()["classifier"].fit(X, y)
+    for categories in (pd.Series(labels), pd.Series([f"digit {label}" for label in labels])):
+        series = dd.from_pandas(categories.astype("category"), chunksize=ROWS)
+        model = estimators()["classifier"].fit(X, series)
+        assert model.classes_.tolist() == sorted(set(categories.tolist()))
+        assert np.array_equal(model.residuals(memory), expected.residuals(memory))
+        assert model.score(X, series) == expected.score(X, y)
+    with pytest.raises(lkdl.LkdlError, match="one dimension"):
+        model.fit(X, series.to_frame())
 
 
 def test_collections_that_are_none_are_refused(data):

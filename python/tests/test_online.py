@@ -187,6 +187,8 @@ def test_labels_of_another_kind_are_refused_and_change_nothing(digits):
     before = model.model_.to_bytes()
     with pytest.raises(lkdl.LkdlError, match="y has labels of <U.*, but those before are of int64"):
         model.partial_fit(X[300:400], y[300:400].astype(str))
+    with pytest.raises(lkdl.LkdlError, match="y has labels of bool, but those before are of int64"):
+        model.partial_fit(X[300:400], y[300:400] > 4)
     assert model.model_.to_bytes() == before and model.classes_.dtype == y.dtype
     model.partial_fit(X[300:400], y[300:400])
 

@@ -153,6 +153,12 @@ def with_nan(X):
     return X
 
 
+def with_object(y, label):
+    y = y.astype(object)
+    y[7] = label
+    return y
+
+
 BAD = {
     "NaN": (lambda X, y: (with_nan(X), y), "block 2: .*NaN"),
     "other columns": (lambda X, y: (X[:, :5], y), "block 2: X has 5 features, but .* 64"),
@@ -163,6 +169,27 @@ BAD = {
         "block 2: has no label in row 7",
     ),
     "text": (lambda X, y: (X, y.astype(str)), "block 2: has labels of .*U.*, but .* int64"),
+    "bytes": (lambda X, y: (X, y.astype(bytes)), "block 2: has labels of .*S.*; make them text"),
+    "objects that are bytes": (
+        lambda X, y: (X, y.astype(bytes).astype(object)),
+        "block 2: has labels of .*S.*; make them text",
+    ),
+    "None": (lambda X, y: (X, with_object(y, None)), "block 2: has no label in row 7"),
+    "a text among numbers": (
+        lambda X, y: (X, with_object(y, "seven")),
+        "block 2: has labels of several types, int and str; make all of them text",
+    ),
+    "a number among texts": (
+        lambda X, y: (X, with_object(y.astype(str), 7)),
+        "block 2: has labels of several types, int and str",
+    ),
+    "truth values": (lambda X, y: (X, y > 4), "block 2: has labels of bool, but .* int64; make"),
+    "objects that are truth values": (
+        lambda X, y: (X, (y > 4).astype(object)),
+        "block 2: has labels of bool, but .* int64; make",
+    ),
+    "pairs": (lambda X, y: (X, pd.Series(list(zip(y, y)))), "block 2: has labels of tuple; make"),
+    "dates": (lambda X, y: (X, y.astype("M8[D]")), "block 2: has labels of datetime64.*; make"),
     "measurements": (lambda X, y: (X, y + 0.5), "block 2: Unknown label type"),
     "no pair": (lambda X, y: X, r"block 2: is a ndarray, but must be a pair \(X, y\)"),
     "three": (lambda X, y: (X, y, y), "block 2: is a tuple, but must be a pair"),
@@ -174,6 +201,26 @@ def test_a_bad_block_is_named(what, blocks):
     change, said = BAD[what]
     with pytest.raises(LkdlError, match=said):
         model().fit([*blocks[:2], change(*blocks[2]), *blocks[3:]])
+
+
+KINDS_OF_LABELS = {
+    "categories": lambda y: pd.Series(y).astype("category"),
+    "categories of texts": lambda y: pd.Categorical([f"digit {label}" for label in y]),
+    "nullable": lambda y: pd.Series(y).astype("Int64"),
+    "texts of pandas": lambda y: pd.Series(y).astype("string"),
+    "objects that are numbers": lambda y: y.astype(object),
+    "truth values": lambda y: pd.Series(y > 4).astype("boolean"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_LABELS)
+def test_labels_may_be_of_any_kind_that_scikit_learn_takes(kind, data, blocks):
+    change = KINDS_OF_LABELS[kind]
+    fitted = model().fit([(X, change(y)) for X, y in blocks])
+    labels = np.asarray(change(data[1])).tolist()
+    assert np.mean(fitted.predict(data[0]) == np.array(labels)) > 0.9
+    assert fitted.classes_.tolist() == sorted(set(labels))
+    assert fitted.classes_.dtype.kind == ("O" if isinstance(labels[0], str) else "ib"["truth" in kind])
 
 
 def changing(first, then):

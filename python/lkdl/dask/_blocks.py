@@ -180,7 +180,7 @@ def as_array(X: Any) -> tuple[da.Array, list[str] | None]:
 
 def _labels(y: Any, X: da.Array) -> list[Delayed]:
     if hasattr(y, "to_dask_array"):
-        y = y.to_dask_array()
+        return _partitions(y, X)
     unknown = bool(np.isnan(X.chunks[0]).any())
     if not isinstance(y, da.Array):
         if unknown:
@@ -195,10 +195,22 @@ def _labels(y: Any, X: da.Array) -> list[Delayed]:
         if y.shape[0] != X.shape[0]:
             raise LkdlError(f"y has {y.shape[0]} labels, but X has {X.shape[0]} samples")
         y = y.rechunk((X.chunks[0],))
-    if y.numblocks[0] != X.numblocks[0]:
-        text = f"y has {y.numblocks[0]} blocks, but X has {X.numblocks[0]}"
-        raise LkdlError(f"{text}; give both the same partitions")
+    _check_partitions(y.numblocks[0], X)
     return y.to_delayed().ravel().tolist()
+
+
+def _partitions(y: Any, X: da.Array) -> list[Delayed]:
+    """The labels of a series as they are, categories for example: arrays cannot hold all types."""
+    if y.ndim != 1:
+        raise LkdlError(f"y must have one dimension, not {y.ndim}")
+    _check_partitions(y.npartitions, X)
+    return y.to_delayed()
+
+
+def _check_partitions(count: int, X: da.Array) -> None:
+    if count != X.numblocks[0]:
+        text = f"y has {count} blocks, but X has {X.numblocks[0]}"
+        raise LkdlError(f"{text}; give both the same partitions")
 
 
 def _current(client: Any) -> Any:
