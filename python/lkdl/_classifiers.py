@@ -20,6 +20,7 @@ from ._arguments import FLOATS, clipped, dense, seed, threads, usual_budget, val
 from ._core import LkdlError
 from ._kernels import blockwise
 from ._progress import CallbackSupportMixin, progress, with_callbacks
+from ._undo import or_as_before
 
 # Arguments by the recipe's name for them, where that is not the same with dashes.
 _OPTIONS = {
@@ -131,6 +132,7 @@ class _Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
     @with_callbacks
+    @or_as_before
     def fit(self, X: Any, y: Any) -> Any:
         """Learn from the rows of X and their labels y."""
         X, y = validate_data(

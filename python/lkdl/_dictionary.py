@@ -15,6 +15,7 @@ from ._arguments import clipped, samples, seed, threads, validated, validated_as
 from ._codes import codes
 from ._core import LkdlError
 from ._progress import CallbackSupportMixin, progress, with_callbacks
+from ._undo import or_as_before
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -113,6 +114,7 @@ class SparseCoder(_Coder):
 
     dictionary: Any = field(default=None, kw_only=False)
 
+    @or_as_before
     def fit(self, X: Any, y: Any = None) -> SparseCoder:
         """Check the dictionary against the features of X, or take X as the dictionary."""
         X = validated(self, X, reset=True)
@@ -140,12 +142,14 @@ class _Learner(_Coder):
     _method: ClassVar[str] = ""
 
     @with_callbacks
+    @or_as_before
     def fit(self, X: Any, y: Any = None) -> Any:
         """Learn from the rows of X."""
         self._learn(validated(self, X, reset=True))
         return self
 
     @with_callbacks
+    @or_as_before
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray | sparse.csr_array:
         """Learn from the rows of X, and their codes over the final dictionary."""
         X = validated(self, X, reset=True)
@@ -180,6 +184,7 @@ class _Learner(_Coder):
 
     def score(self, X: Any, y: Any = None) -> float:
         """The share of the squared norm of X that codes represent: ``1 - |X - GD|² / |X|²``."""
+        check_is_fitted(self)
         X = validated_as(self, X, self.components_.dtype)
         rest = X - self.inverse_transform(self._encode(X))
         whole = float(np.sum(X.astype(np.float64) ** 2))

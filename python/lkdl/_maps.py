@@ -14,6 +14,7 @@ from . import _core
 from ._arguments import aligned, clipped, samples, seed, threads, usual_budget, validated, validated_as
 from ._core import LkdlError
 from ._kernels import Kernel, resolve
+from ._undo import or_as_before
 
 
 #: Training samples on which the error of an approximation is measured.
@@ -134,6 +135,7 @@ class Nystroem(_Map):
     n_jobs: int | None = None
     memory_limit: int | None = None
 
+    @or_as_before
     def fit(self, X: Any, y: Any = None) -> Nystroem:
         """Choose landmarks among the rows of X and make the map."""
         X = validated(self, X, reset=True)
@@ -259,6 +261,7 @@ class _RandomFeatures(_Map):
 
     _name = ""
 
+    @or_as_before
     def fit(self, X: Any, y: Any = None) -> Any:
         """Draw the features for samples like the rows of X."""
         X = validated(self, X, reset=True)

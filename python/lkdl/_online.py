@@ -12,6 +12,7 @@ from ._arguments import clipped, samples, seed, threads, validated, validated_as
 from ._dictionary import _Learner
 from ._incremental import settings, stalled
 from ._progress import progress
+from ._undo import or_as_before
 
 #: Rows that are put in order, and fed, at a time.
 CHUNK = 8192
@@ -85,6 +86,7 @@ class OnlineDictionary(_Learner):
     forgetting: float = 1.0
     total: int | None = None
 
+    @or_as_before
     def partial_fit(self, X: Any, y: Any = None) -> OnlineDictionary:
         """Learn from the next samples. What is refused leaves the dictionary as it was."""
         if "_learner" not in self.__dict__:

@@ -14,6 +14,7 @@ from ._core import LkdlError
 from ._kernels import blockwise
 from ._progress import progress, with_callbacks
 from ._source import Source, cut, passes
+from ._undo import or_as_before
 
 #: How the command learns from blocks.
 LEARNERS = ("online", "rls", "mod")
@@ -123,6 +124,7 @@ class StreamLKDLClassifier(LKDLClassifier):
         return self.learner
 
     @with_callbacks
+    @or_as_before
     def fit(self, X: Any, y: Any = None) -> StreamLKDLClassifier:
         """Learn from blocks of samples.
 

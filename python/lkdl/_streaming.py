@@ -15,6 +15,7 @@ from ._blocks import check_kind
 from ._classifiers import LKDLClassifier, names
 from ._core import LkdlError
 from ._incremental import settings
+from ._undo import or_as_before
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -80,11 +81,13 @@ class OnlineLKDLClassifier(LKDLClassifier):
         ("algorithm", "batch_size", "fading", "forgetting", "total", "drift_limit", "n_more")
     )
 
+    @or_as_before
     def fit(self, X: Any, y: Any) -> OnlineLKDLClassifier:
         """Forget everything, and learn from the rows of X as one block."""
         self.__dict__.pop("_learners", None)
         return self.partial_fit(X, y)
 
+    @or_as_before
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> OnlineLKDLClassifier:
         """Learn from the next rows X and their labels y.
 

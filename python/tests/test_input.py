@@ -156,6 +156,8 @@ def test_unfitted_use_and_other_features_are_refused(few):
             estimator.transform(X)
     with pytest.raises(NotFittedError):
         lkdl.LKDLClassifier().predict(X)
+    with pytest.raises(NotFittedError):
+        lkdl.KSVD().score(X)
     model = lkdl.DictionaryClassifier(n_atoms=5, sparsity=2).fit(X, y)
     with pytest.raises(ValueError, match="63 features, but DictionaryClassifier is expecting 64"):
         model.predict(X[:, 1:])

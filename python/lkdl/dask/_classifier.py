@@ -19,6 +19,7 @@ from .._incremental import stalled
 from .._kernels import blockwise
 from .._progress import progress
 from .._stream import OF_BLOCKS
+from .._undo import or_as_before
 from ._blocks import Blocks, total
 from ._lazy import OnDask, documented, is_dask, lazy
 from ._pilot import draw_pilot
@@ -78,6 +79,7 @@ class LKDLClassifier(OnDask, lkdl.LKDLClassifier):
             )
         return self.learner
 
+    @or_as_before
     def fit(self, X: Any, y: Any) -> LKDLClassifier:
         """Learn from the rows of X and their labels y."""
         if y is None:

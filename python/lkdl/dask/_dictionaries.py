@@ -15,6 +15,7 @@ from .._blocks import USUAL_PILOT
 from .._core import LkdlError
 from .._incremental import stalled
 from .._progress import progress
+from .._undo import or_as_before
 from ._blocks import Blocks, total
 from ._lazy import OnDask, documented, is_dask, lazy
 from ._pilot import draw_pilot
@@ -72,6 +73,7 @@ class MOD(_Coding, lkdl.MOD):
 
     pilot_size: int = USUAL_PILOT
 
+    @or_as_before
     def fit(self, X: Any, y: Any = None) -> MOD:
         """Learn from the rows of X."""
         blocks = Blocks(X, client=self.client)
@@ -118,6 +120,7 @@ class OnlineDictionary(_Coding, lkdl.OnlineDictionary):
 
     pilot_size: int = USUAL_PILOT
 
+    @or_as_before
     def fit(self, X: Any, y: Any = None) -> OnlineDictionary:
         """Learn from the rows of X."""
         self.__dict__.pop("_learner", None)
@@ -133,6 +136,7 @@ class OnlineDictionary(_Coding, lkdl.OnlineDictionary):
         self._show(learner, len(errors) * n_samples)
         return self
 
+    @or_as_before
     def partial_fit(self, X: Any, y: Any = None) -> OnlineDictionary:
         """Learn from the next samples."""
         if not is_dask(X):

@@ -13,6 +13,7 @@ from .. import _core
 from .._arguments import seed, threads
 from .._blocks import USUAL_PILOT
 from .._core import LkdlError
+from .._undo import or_as_before
 from ._blocks import Blocks, total
 from ._lazy import OnDask, documented, lazy
 from ._pilot import draw_pilot
@@ -33,6 +34,7 @@ class Nystroem(OnDask, lkdl.Nystroem):
 
     pilot_size: int = USUAL_PILOT
 
+    @or_as_before
     def fit(self, X: Any, y: Any = None) -> Nystroem:
         """Choose landmarks among a pilot of the rows of X, and make the map."""
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
