@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -18,6 +19,24 @@ from ._classifiers import names
 from ._core import LkdlError
 
 _END = object()
+
+
+def is_npy(path: str) -> bool:
+    """Whether a file is one array, and its labels must be elsewhere."""
+    return path.lower().endswith(".npy")
+
+
+def mapped(rows: Any) -> Any:
+    """The array in an .npy file, which stays on disk until it is looked at; or the rows themselves."""
+    if not isinstance(rows, (str, os.PathLike)):
+        return rows
+    path = os.fspath(rows)
+    if not is_npy(path):
+        raise LkdlError(f"{path} is no .npy file; give files of other kinds without y")
+    try:
+        return np.load(path, mmap_mode="r")
+    except (ValueError, EOFError) as error:
+        raise LkdlError(f"{path} is no array of numbers or text that np.save wrote: {error}") from None
 
 
 def cut(X: Any, y: Any, size: int) -> Callable[[], Iterator[Any]]:

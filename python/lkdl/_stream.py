@@ -13,7 +13,7 @@ from ._classifiers import LKDLClassifier
 from ._core import LkdlError
 from ._kernels import blockwise
 from ._progress import progress, with_callbacks
-from ._source import Source, cut, passes
+from ._source import Source, cut, is_npy, mapped, passes
 from ._undo import or_as_before
 
 #: How the command learns from blocks.
@@ -130,15 +130,15 @@ class StreamLKDLClassifier(LKDLClassifier):
 
         Parameters
         ----------
-        X : iterable of (X, y), callable, path, list of paths, or array
+        X : iterable of (X, y), callable, path, list of paths, array or data frame
             Pairs of samples and labels, in blocks that need not be of one size: a list, an object
             whose ``__iter__`` begins anew, or a function that returns an iterator. It is gone
             through several times, and must give the same every time. Or files with labels that
             ``lkdl fit --stream`` reads (.npz, .csv, .tsv, .svm, .idx, .parquet, names of sets), one
-            after the other. Or, with `y`, rows that are cut into blocks of `block_size`, such as an
-            array that is mapped to memory (``np.load("X.npy", mmap_mode="r")``).
-        y : array, default=None
-            The labels, where X are rows.
+            after the other. Or, with `y`, rows that are cut into blocks of `block_size`: an array,
+            a data frame, or an .npy file with one, which is read block by block.
+        y : array or path, default=None
+            The labels, where X are rows; or an .npy file with them.
         """
         if y is None and hasattr(X, "shape"):
             raise LkdlError("requires y to be passed, but the target y is None")
@@ -172,7 +172,8 @@ class StreamLKDLClassifier(LKDLClassifier):
     def _source(self, X: Any, y: Any) -> Source:
         if y is None:
             return Source(self, passes(X), "blocks of samples")
-        begin = cut(X, y, self.block_size)
+        y = mapped(y)
+        begin = cut(mapped(X), y, self.block_size)
         return Source(self, begin, f"{len(y)} samples in blocks of {self.block_size}, each")
 
     def _of_blocks(self, source: Source, said: dict[str, Any]) -> Any:
@@ -186,7 +187,10 @@ class StreamLKDLClassifier(LKDLClassifier):
             raise LkdlError(
                 "a kernel that is a function is for blocks and arrays; name one for files"
             )
-        found = _core.fit_files([os.fspath(file) for file in files], self.block_size, **said)
+        paths = [os.fspath(file) for file in files]
+        for path in filter(is_npy, paths):
+            raise LkdlError(f"{path} has no labels; give one such file, and its labels as y")
+        found = _core.fit_files(paths, self.block_size, **said)
         self._take_names(found[0])
         return found
 

@@ -283,6 +283,39 @@ def test_a_kernel_may_be_a_function(data, blocks):
         model(kernel=lambda A, B: A @ B.T).fit("digits")
 
 
+def test_samples_and_labels_may_be_in_npy_files(data, tmp_path):
+    X, y = data
+    expected = model(block_size=ROWS).fit(X, y).model_.to_bytes()
+    np.save(tmp_path / "y.npy", y)
+    for name, rows in (("X", X), ("columns", np.asfortranarray(X)), ("bytes", X.astype(np.uint8))):
+        file = tmp_path / f"{name}.npy"
+        np.save(file, rows)
+        for labels in (y, tmp_path / "y.npy", str(tmp_path / "y.npy")):
+            assert model(block_size=ROWS).fit(file, labels).model_.to_bytes() == expected
+    np.save(tmp_path / "words.npy", y.astype(str))
+    assert model(block_size=ROWS).fit(str(file), tmp_path / "words.npy").classes_[3] == "3"
+
+
+def test_npy_files_that_hold_no_samples_or_labels_are_refused(data, tmp_path):
+    X, y = data
+    file, other = tmp_path / "X.npy", tmp_path / "other.npy"
+    np.save(file, X)
+    np.save(other, y.astype(object))
+    with pytest.raises(LkdlError, match=r"other\.npy is no array of numbers or text .*objects"):
+        model().fit(file, other)
+    other.write_bytes(b"")
+    with pytest.raises(LkdlError, match=r"other\.npy is no array"):
+        model().fit(other, y)
+    with pytest.raises(LkdlError, match="X.npz is no .npy file"):
+        model().fit(tmp_path / "X.npz", y)
+    with pytest.raises(LkdlError, match="X.npy has no labels; give .* as y"):
+        model().fit(file)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model().fit(file, y[:-1])
+    with pytest.raises(OSError):
+        model().fit(tmp_path / "missing.npy", y)
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.filterwarnings("error:X .* feature names")
 def test_columns_of_files_have_names(kind, data, tmp_path):
