@@ -28,8 +28,8 @@ def block(number: int) -> Iterator[None]:
 
 
 def check_kind(before: np.dtype[Any], dtype: np.dtype[Any]) -> None:
-    """Refuses labels of another kind than those before: texts, numbers and truth values do not mix, since
-    NumPy would take 1 and True, or 1 and "1", for one label."""
+    """Refuses labels of another kind than those before: texts, numbers and truth values do not mix,
+    since NumPy would take 1 and True, or 1 and "1", for one label."""
     if _LABELS[before.kind] != _LABELS[dtype.kind]:
         raise LkdlError(f"has labels of {dtype}, but those before are of {before}; make all alike")
 

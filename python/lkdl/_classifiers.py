@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
-from ._arguments import FLOATS, clipped, dense, seed, threads, usual_budget, validated_as
+from ._arguments import FLOATS, budget, clipped, dense, seed, threads, validated_as
 from ._core import LkdlError
 from ._kernels import blockwise
 from ._progress import CallbackSupportMixin, progress, with_callbacks
@@ -200,9 +200,9 @@ class _Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             said["kernel"] = _KERNELS.get(said["kernel"], said["kernel"])
         if said["method"].startswith("kernel-") and said.get("map") == "none":
             del said["map"]
-        budget = self.memory_limit or usual_budget()
-        if budget is not None:
-            said["memory"] = str(int(budget))
+        memory = budget(self.memory_limit)
+        if memory is not None:
+            said["memory"] = str(memory)
         self._clip(said, n_samples, labels)
         return said
 

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from . import _core
-from ._arguments import clipped, samples, seed, threads, validated, validated_as
+from ._arguments import clipped, count, samples, seed, threads, validated, validated_as
 from ._codes import codes
 from ._core import LkdlError
 from ._progress import CallbackSupportMixin, progress, with_callbacks
@@ -160,18 +160,18 @@ class _Learner(_Coder):
         initial = None
         if self.dict_init is not None:
             initial = samples(self.dict_init, "dict_init").astype(X.dtype, copy=False)
-        count = self.n_components if initial is None else len(initial)
-        count = clipped("n_components", count, max(len(X), 1), "the number of samples")
-        sparsity = clipped("sparsity", self.sparsity, count, "the number of atoms")
+        n_atoms = self.n_components if initial is None else len(initial)
+        n_atoms = clipped("n_components", n_atoms, max(len(X), 1), "the number of samples")
+        sparsity = clipped("sparsity", self.sparsity, n_atoms, "the number of atoms")
         with progress(self, X, None, self.max_iter) as report:
             atoms, errors, converged, found = _core.learn(
                 X,
                 self._algorithm(),
-                count,
+                n_atoms,
                 sparsity,
-                self.max_iter,
+                count("max_iter", self.max_iter),
                 self.tol,
-                initial=None if initial is None else initial[:count],
+                initial=None if initial is None else initial[:n_atoms],
                 seed=seed(self.random_state),
                 threads=threads(self.n_jobs),
                 progress=report,

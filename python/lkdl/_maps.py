@@ -11,7 +11,18 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._arguments import aligned, clipped, samples, seed, threads, usual_budget, validated, validated_as
+from ._arguments import (
+    MOST_AT_ONCE,
+    aligned,
+    budget,
+    clipped,
+    count,
+    samples,
+    seed,
+    threads,
+    validated,
+    validated_as,
+)
 from ._core import LkdlError
 from ._kernels import Kernel, resolve
 from ._undo import or_as_before
@@ -161,7 +172,7 @@ class Nystroem(_Map):
             indefinite=self.indefinite,
             landmarks=None if own is None else own.astype(X.dtype, copy=False),
             seed=draw,
-            memory=self.memory_limit or usual_budget(),
+            memory=budget(self.memory_limit),
             threads=threads(self.n_jobs),
         )
         self._map = fitted
@@ -180,8 +191,6 @@ class Nystroem(_Map):
     def _count(self, n_samples: int) -> str:
         if isinstance(self.n_components, str):
             return self.n_components
-        if self.n_components < 1:
-            raise LkdlError(f"n_components is {self.n_components}, but must be at least 1")
         return str(clipped("n_components", self.n_components, n_samples, "the number of samples"))
 
     def _rank(self, n_samples: int, own: np.ndarray | None) -> int | float | None:
@@ -265,6 +274,7 @@ class _RandomFeatures(_Map):
     def fit(self, X: Any, y: Any = None) -> Any:
         """Draw the features for samples like the rows of X."""
         X = validated(self, X, reset=True)
+        count("n_components", self.n_components, most=MOST_AT_ONCE)
         self._seed = seed(self.random_state)
         kernel = resolve("gaussian", X, gamma=self.gamma, seed=self._seed)
         self.sigma_ = kernel.description["sigma"]

@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from ._arguments import FLOATS, at_least_one, dense
+from ._arguments import FLOATS, count, dense
 from ._blocks import block, check_kind, checked_labels
 from ._classifiers import names
 from ._core import LkdlError
@@ -42,7 +43,8 @@ def mapped(rows: Any) -> Any:
 def cut(X: Any, y: Any, size: int) -> Callable[[], Iterator[Any]]:
     """Blocks of so many rows of X and labels y. Rows are looked at when it is their turn, so that X
     may be a file that is mapped to memory."""
-    at_least_one("block_size", size)
+    count("block_size", size)
+    X = X.tocsr() if sparse.issparse(X) else X  # some have no rows to cut
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
     return lambda: ((X[i : i + size], y[i : i + size]) for i in range(0, len(y), size))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from . import _core
-from ._arguments import at_least_one, seed, threads
+from ._arguments import count, seed, threads
 from ._blocks import USUAL_PILOT
 from ._classifiers import LKDLClassifier
 from ._core import LkdlError
@@ -154,16 +154,14 @@ class StreamLKDLClassifier(LKDLClassifier):
 
     def _said(self) -> dict[str, Any]:
         """Everything that a fit is made with, whatever its samples come from."""
-        if self.grow < 0:
-            raise LkdlError(f"grow is {self.grow}, but must be at least 0")
         if self.checkpoint is None and (self.checkpoint_every is not None or self.resume):
             raise LkdlError("checkpoint_every and resume need a file: set checkpoint")
         every = None if self.checkpoint_every is None else str(self.checkpoint_every)
         kept = {"path": self.checkpoint, "every": every, "resume": self.resume}
         return {
             "settings": self._settings(None, None),
-            "n_pilot": at_least_one("pilot_size", self.pilot_size),
-            "drift": (float(self.drift_limit), int(self.grow)),
+            "n_pilot": count("pilot_size", self.pilot_size),
+            "drift": (float(self.drift_limit), count("grow", self.grow, least=0)),
             "checkpoint": None if self.checkpoint is None else kept,
             "seed": seed(self.random_state),
             "threads": threads(self.n_jobs),
@@ -187,10 +185,10 @@ class StreamLKDLClassifier(LKDLClassifier):
             raise LkdlError(
                 "a kernel that is a function is for blocks and arrays; name one for files"
             )
-        paths = [os.fspath(file) for file in files]
+        paths, block_size = [os.fspath(file) for file in files], count("block_size", self.block_size)
         for path in filter(is_npy, paths):
             raise LkdlError(f"{path} has no labels; give one such file, and its labels as y")
-        found = _core.fit_files(paths, self.block_size, **said)
+        found = _core.fit_files(paths, block_size, **said)
         self._take_names(found[0])
         return found
 

@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from . import _core
-from ._arguments import FLOATS, dense, seed, threads
+from ._arguments import FLOATS, count, dense, seed, threads
 from ._blocks import check_kind
 from ._classifiers import LKDLClassifier, names
 from ._core import LkdlError
@@ -115,6 +115,7 @@ class OnlineLKDLClassifier(LKDLClassifier):
 
     def _begin(self, X: np.ndarray, y: np.ndarray, classes: Any) -> None:
         """Everything that the first block decides."""
+        count("n_more", self.n_more, least=0)
         known = None if classes is None else np.unique(classes)
         found = np.unique(y)
         if len(found if known is None else known) < 2:
@@ -171,9 +172,9 @@ class OnlineLKDLClassifier(LKDLClassifier):
         atoms: np.ndarray | None = None,
     ) -> _core.Incremental:
         """The learner of a class that starts from these atoms, or from its first samples."""
-        count = max(model.n_atoms) if atoms is None else len(atoms)
+        n_atoms = max(model.n_atoms) if atoms is None else len(atoms)
         sparsity = int(model.settings["learning-sparsity"])
-        said = settings(self, count, min(sparsity, count), self._seed)
+        said = settings(self, n_atoms, min(sparsity, n_atoms), self._seed)
         return _core.Incremental.start(
             mapped, said, atoms, stream=number, threads=threads(self.n_jobs)
         )

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from lkdl import _arguments, _core
+from scipy import sparse
 from sklearn.base import clone
 
 da = pytest.importorskip("dask.array", reason="Dask is not installed: pip install 'lkdl[dask]'")
@@ -458,6 +459,15 @@ def test_columns_in_several_blocks_and_integers_are_taken(data):
     model = estimators()["mod"].fit(X)
     assert bits(estimators()["mod"].fit(X.rechunk((ROWS, 10)))) == bits(model)
     assert bits(estimators()["mod"].fit(X.astype(np.int32))) == bits(model)
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.coo_array, sparse.csc_matrix])
+def test_blocks_may_be_sparse(kind, data, without_cluster):
+    X, y, memory, _ = data
+    rows = X.map_blocks(kind)
+    model = estimators()["classifier"].fit(rows, y)
+    assert bits(model) == without_cluster["classifier"]
+    assert np.array_equal(model.predict(rows).compute(), model.predict(memory))
 
 
 def test_without_dask_the_import_says_what_to_install():

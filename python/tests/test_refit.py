@@ -35,7 +35,7 @@ def use(estimator, X):
 
 
 def check(estimator, wrong, X, y, few, labels):
-    """Of an estimator, an argument that is wrong, samples to learn from, and others with fewer features."""
+    """Of an estimator, what makes it fail, samples to learn from, and others with fewer features."""
     right = {name: estimator.get_params()[name] for name in wrong}
     fresh = clone(estimator).set_params(**wrong)
     with pytest.raises(ValueError):

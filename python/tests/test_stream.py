@@ -316,6 +316,14 @@ def test_npy_files_that_hold_no_samples_or_labels_are_refused(data, tmp_path):
         model().fit(tmp_path / "missing.npy", y)
 
 
+@pytest.mark.parametrize("kind", [sparse.coo_array, sparse.csc_matrix, sparse.dok_array])
+def test_sparse_rows_of_any_kind_are_taken(kind, data, blocks):
+    X, y = data
+    expected = model().fit(blocks).model_.to_bytes()
+    assert model(block_size=ROWS).fit(kind(X), y).model_.to_bytes() == expected
+    assert model().fit([(kind(X), y) for X, y in blocks]).model_.to_bytes() == expected
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.filterwarnings("error:X .* feature names")
 def test_columns_of_files_have_names(kind, data, tmp_path):

@@ -16,6 +16,7 @@ import dask
 import dask.array as da
 import numpy as np
 from dask.delayed import Delayed, delayed
+from scipy import sparse
 
 from .._arguments import aligned
 from .._blocks import block, checked_labels
@@ -29,7 +30,7 @@ RETRIES = 2
 def checked(X: Any, number: int, n_features: int, dtype: np.dtype[Any]) -> np.ndarray:
     """A block as its collection says it is: rows of so many features of this type, all finite."""
     with block(number):
-        X = np.asarray(X)
+        X = X.toarray() if sparse.issparse(X) else np.asarray(X)
         if X.ndim != 2 or X.shape[1] != n_features:
             raise LkdlError(f"has shape {X.shape}, but every block must have {n_features} columns")
         if X.dtype != dtype:

@@ -10,7 +10,7 @@ import numpy as np
 import lkdl
 
 from .. import _core
-from .._arguments import clipped, samples, seed, threads, validated
+from .._arguments import clipped, count, samples, seed, threads, validated
 from .._blocks import USUAL_PILOT
 from .._core import LkdlError
 from .._incremental import stalled
@@ -85,15 +85,15 @@ class MOD(_Coding, lkdl.MOD):
             validated(self, draw_pilot(blocks, 1, draw).samples, reset=True)
             atoms = self._given(blocks)
         sparsity = clipped("sparsity", self.sparsity, len(atoms), "the number of atoms")
-        errors: list[float] = []
-        with progress(self, X, None, self.max_iter) as report:
-            while len(errors) < self.max_iter and not stalled(errors, self.tol):
+        max_iter, errors = count("max_iter", self.max_iter), []
+        with progress(self, X, None, max_iter) as report:
+            while len(errors) < max_iter and not stalled(errors, self.tol):
                 tasks = blocks.each(of_dictionary, atoms, sparsity, self.n_jobs)
                 sums = blocks.compute(total(add_dictionaries, tasks))
                 atoms, error, _ = _core.update_atoms(atoms, sums, threads(self.n_jobs))
                 errors.append(error)
                 if report is not None:
-                    report("learn", len(errors), self.max_iter, None, error)
+                    report("learn", len(errors), max_iter, None, error)
         self.components_, self.error_, self.n_iter_ = atoms, np.array(errors), len(errors)
         self.converged_, self.warnings_ = stalled(errors, self.tol), []
         return self
@@ -156,9 +156,8 @@ class OnlineDictionary(_Coding, lkdl.OnlineDictionary):
         pilot = draw_pilot(blocks, self.pilot_size, seed(self.random_state))
         n_samples = int(blocks.sizes().sum())
         rows = validated(self, pilot.samples, reset=True)
-        count = clipped("n_components", self.n_components, n_samples, "the number of samples")
-        total = self.max_iter * n_samples if self.total is None else self.total
-        return self._start(rows, count, total), n_samples
+        n_atoms = clipped("n_components", self.n_components, n_samples, "the number of samples")
+        return self._start(rows, n_atoms, self._total(n_samples)), n_samples
 
     def _chain(self, learner: _core.Incremental, blocks: Blocks) -> _core.Incremental:
         n_blocks = len(blocks.parts)

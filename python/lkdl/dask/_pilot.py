@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
-from .._arguments import at_least_one
+from .._arguments import count
 from .._blocks import block, check_kind, checked_labels
 from .._core import LkdlError
 from ._blocks import Blocks, total
@@ -37,7 +37,7 @@ class Pilot(NamedTuple):
 
 def draw_pilot(blocks: Blocks, size: int, seed: int) -> Pilot:
     """So many samples of all blocks, and at least `PER_CLASS` of every class."""
-    at_least_one("pilot_size", size)
+    count("pilot_size", size)
     sizes = blocks.sizes()
     if sizes.sum() == 0:
         raise LkdlError("X has no samples")
