@@ -129,15 +129,18 @@ class Blocks:
         blocks = zip(labels, self.sizes().tolist(), of_blocks, strict=True)
         return [task(number, *block, *arguments) for number, block in enumerate(blocks)]
 
-    def rows(self, indices: np.ndarray) -> Any:
-        """The samples of these numbers, ascending, with the names of their columns."""
+    def places(self, indices: np.ndarray) -> dict[int, np.ndarray]:
+        """By block, which of its rows the samples of these numbers are, ascending."""
         sizes = self.sizes()
         ends = np.cumsum(sizes)
-        of_block = np.searchsorted(ends, indices, side="right")
-        tasks = []
-        for number in np.unique(of_block).tolist():
-            which = indices[of_block == number] - (ends[number] - sizes[number])
-            tasks.append(self._task(_rows, number, which, int(sizes[number])))
+        parts = np.split(indices, np.searchsorted(indices, ends[:-1]))
+        firsts = ends - sizes
+        return {n: part - firsts[n] for n, part in enumerate(parts) if len(part)}
+
+    def rows(self, indices: np.ndarray) -> Any:
+        """The samples of these numbers, ascending, with the names of their columns."""
+        sizes, places = self.sizes().tolist(), self.places(indices)
+        tasks = [self._task(_rows, n, which, sizes[n]) for n, which in places.items()]
         rows = np.concatenate(self.compute(tasks))
         if self.names is None:
             return rows

@@ -23,6 +23,7 @@ from .._undo import or_as_before
 from ._blocks import Blocks, total
 from ._lazy import OnDask, documented, is_dask, lazy
 from ._pilot import draw_pilot
+from ._same import Marks, Passes, check_marks, marks
 from ._sums import add_classes, add_gathered, of_dictionary, of_request
 
 
@@ -106,7 +107,8 @@ class LKDLClassifier(OnDask, lkdl.LKDLClassifier):
                 progress=report,
                 gather=lambda request: self._gathered(blocks, request, kernel),
             )
-            atoms, errors = self._learned(blocks, model, pilot.counts, report)
+            known = marks(blocks, pilot.indices, rows)
+            atoms, errors = self._learned(blocks, model, pilot.counts, known, report)
         n_samples = int(pilot.counts.sum())
         self._adopt(
             model.with_dictionaries(atoms, errors, model.class_names, model.sparsity, n_samples)
@@ -121,18 +123,18 @@ class LKDLClassifier(OnDask, lkdl.LKDLClassifier):
         return blocks.compute(total(add_gathered, tasks))
 
     def _learned(
-        self, blocks: Blocks, model: _core.Model, counts: np.ndarray, report: Any
+        self, blocks: Blocks, model: _core.Model, counts: np.ndarray, known: Marks, report: Any
     ) -> tuple[list[np.ndarray], list[list[float]]]:
         """The atoms of every class after passes over all samples, and the errors they left."""
         atoms, n_jobs = list(model.class_atoms), threads(self.n_jobs)
-        mapped = blocks.each(_mapped, model, self.classes_, self.n_jobs)
+        mapped = blocks.each(_mapped, model, self.classes_, known, self.n_jobs)
         if self.persist:
             mapped = blocks.persist(mapped)
         sparsity, steps = int(model.settings["learning-sparsity"]), self._steps()
         iters = USUAL_ITERS if self.max_iter is None else self.max_iter
         tol = USUAL_TOL if self.tol is None else self.tol
         errors: list[list[float]] = [[] for _ in atoms]
-        seen: dict[int, tuple[int, float]] = {}
+        passes = Passes()
         for _ in range(iters):
             going = [c for c in range(len(atoms)) if not stalled(errors[c], tol)]
             if not going:
@@ -141,23 +143,12 @@ class LKDLClassifier(OnDask, lkdl.LKDLClassifier):
             tasks = blocks.follow(mapped, _class_sums, of_classes, sparsity, self.n_jobs)
             sums = blocks.compute(total(add_classes, tasks))
             for c in going:
-                self._check_same(c, sums.get(c), int(counts[c]), seen)
+                passes.check(f"class {self.classes_[c]!r}", sums.get(c), int(counts[c]))
                 atoms[c], error, _ = _core.update_atoms(atoms[c], sums[c], n_jobs)
                 errors[c].append(error)
                 if report is not None:
                     report("learn", sum(map(len, errors)), steps, c, error)
         return atoms, errors
-
-    def _check_same(
-        self, c: int, sums: Any, count: int, seen: dict[int, tuple[int, float]]
-    ) -> None:
-        """Refuses a class whose samples are not those of the pilot's pass, or of the pass before."""
-        found = (0, 0.0) if sums is None else (sums[0], sums[4])
-        if found[0] != count or seen.setdefault(c, found) != found:
-            raise LkdlError(
-                f"X or y changed between two passes: class {self.classes_[c]!r} has {found[0]} "
-                f"samples, and had {count}; persist the collection, or make it anew the same"
-            )
 
     predict = lazy("predict", lambda self: self.classes_.dtype)
     margins = lazy("margins", lambda self: np.float64)
@@ -187,9 +178,11 @@ def _mapped(
     y: np.ndarray,
     model: _core.Model,
     classes: np.ndarray,
+    known: Marks,
     n_jobs: int | None,
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Virtual samples of a block, and the class indices of its labels."""
+    check_marks(number, X, known)
     if len(X) == 0:
         return None
     places = np.minimum(np.searchsorted(classes, y), len(classes) - 1)

@@ -19,6 +19,7 @@ from .._undo import or_as_before
 from ._blocks import Blocks, total
 from ._lazy import OnDask, documented, is_dask, lazy
 from ._pilot import draw_pilot
+from ._same import Passes
 from ._sums import add_dictionaries, of_dictionary
 
 #: Blocks that are loaded ahead of a learner that takes them one after the other.
@@ -85,11 +86,13 @@ class MOD(_Coding, lkdl.MOD):
             validated(self, draw_pilot(blocks, 1, draw).samples, reset=True)
             atoms = self._given(blocks)
         sparsity = clipped("sparsity", self.sparsity, len(atoms), "the number of atoms")
-        max_iter, errors = count("max_iter", self.max_iter), []
+        max_iter, n_samples = count("max_iter", self.max_iter), int(blocks.sizes().sum())
+        errors, passes = [], Passes()
         with progress(self, X, None, max_iter) as report:
             while len(errors) < max_iter and not stalled(errors, self.tol):
                 tasks = blocks.each(of_dictionary, atoms, sparsity, self.n_jobs)
                 sums = blocks.compute(total(add_dictionaries, tasks))
+                passes.check("the collection", sums, n_samples)
                 atoms, error, _ = _core.update_atoms(atoms, sums, threads(self.n_jobs))
                 errors.append(error)
                 if report is not None:
