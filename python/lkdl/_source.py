@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -40,14 +40,21 @@ def mapped(rows: Any) -> Any:
         raise LkdlError(f"{path} is no array of numbers or text that np.save wrote: {error}") from None
 
 
-def cut(X: Any, y: Any, size: int) -> Callable[[], Iterator[Any]]:
+def cut(X: Any, y: np.ndarray, size: int) -> Callable[[], Iterator[Any]]:
     """Blocks of so many rows of X and labels y. Rows are looked at when it is their turn, so that X
     may be a file that is mapped to memory."""
     count("block_size", size)
-    X = X.tocsr() if sparse.issparse(X) else X  # some have no rows to cut
-    y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
+    X = _in_rows(X)
     return lambda: ((X[i : i + size], y[i : i + size]) for i in range(0, len(y), size))
+
+
+def _in_rows(X: Any) -> Any:
+    """What has the rows of X by number."""
+    if sparse.issparse(X):
+        return X.tocsr()
+    X = getattr(X, "iloc", X)  # a data frame's rows may have other labels
+    return X if hasattr(X, "__getitem__") else np.asarray(X)
 
 
 def passes(blocks: Any) -> Callable[[], Iterator[Any]]:

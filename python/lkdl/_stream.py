@@ -6,6 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from sklearn.utils import column_or_1d
+
 from . import _core
 from ._arguments import count, seed, threads
 from ._blocks import USUAL_PILOT
@@ -170,9 +172,9 @@ class StreamLKDLClassifier(LKDLClassifier):
     def _source(self, X: Any, y: Any) -> Source:
         if y is None:
             return Source(self, passes(X), "blocks of samples")
-        y = mapped(y)
-        begin = cut(mapped(X), y, self.block_size)
-        return Source(self, begin, f"{len(y)} samples in blocks of {self.block_size}, each")
+        labels = column_or_1d(mapped(y), warn=True)
+        begin = cut(mapped(X), labels, self.block_size)
+        return Source(self, begin, f"{len(labels)} samples in blocks of {self.block_size}, each")
 
     def _of_blocks(self, source: Source, said: dict[str, Any]) -> Any:
         kernel = blockwise(self.kernel, source.head) if callable(self.kernel) else None

@@ -443,6 +443,21 @@ def test_blocks_without_samples_count_for_nothing(data):
     assert online.fit(holes).n_samples_seen_ == 1797
 
 
+def test_online_learning_goes_on_in_its_precision_and_with_its_atoms(data):
+    X, _, memory, _ = data
+    arguments = {"sparsity": 2, "pilot_size": 200}
+    online = lkdl.dask.OnlineDictionary(20, **arguments).partial_fit(X[:300])
+    assert online.partial_fit(X[300:].astype(np.float32)).components_.dtype == np.float64
+    assert online.n_samples_seen_ == len(memory)
+    # fewer samples than atoms: more will come
+    there = lkdl.dask.OnlineDictionary(20, **arguments).partial_fit(X[:5]).partial_fit(X[5:])
+    here = lkdl.OnlineDictionary(20, sparsity=2).partial_fit(memory[:5]).partial_fit(memory[5:])
+    assert np.array_equal(there.components_, here.components_)
+    with pytest.raises(lkdl.LkdlError, match="total"):
+        arguments.update(algorithm="rls", forgetting=0.9)
+        lkdl.dask.OnlineDictionary(20, **arguments).partial_fit(X)
+
+
 def test_online_learning_refuses_columns_in_another_order(data):
     _, _, memory, _ = data
     frame = pd.DataFrame(memory, columns=[f"pixel{i}" for i in range(memory.shape[1])])
@@ -468,6 +483,59 @@ def test_blocks_may_be_sparse(kind, data, without_cluster):
     model = estimators()["classifier"].fit(rows, y)
     assert bits(model) == without_cluster["classifier"]
     assert np.array_equal(model.predict(rows).compute(), model.predict(memory))
+
+
+def frames(memory, change):
+    names = [f"pixel{i}" for i in range(memory.shape[1])]
+    return dd.from_pandas(change(pd.DataFrame(memory, columns=names)), npartitions=6)
+
+
+@pytest.mark.parametrize("dtype", ["Float64", "Int64", "float64[pyarrow]"])
+def test_columns_may_be_nullable(dtype, data):
+    memory = data[2]
+    expected = estimators()["mod"].fit(frames(memory, lambda frame: frame))
+    model = estimators()["mod"].fit(frames(memory, lambda frame: frame.astype(dtype)))
+    assert bits(model) == bits(expected)
+    assert np.array_equal(model.feature_names_in_, expected.feature_names_in_)
+
+
+def with_missing(frame):
+    frame = frame.astype("Float64")
+    frame.iloc[650, 3] = pd.NA
+    return frame
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (with_missing, "block 2: holds <NA> in row 50, column 3; fill, drop or encode"),
+        (lambda frame: frame.assign(pixel5="dark"), "block .: holds 'dark' in row 0, column 5; fill"),
+    ],
+)
+def test_columns_that_are_no_numbers_are_named(change, said, data):
+    collection = frames(data[2], change)
+    for name in ("mod", "nystroem"):
+        with pytest.raises(lkdl.LkdlError, match=said):
+            estimators()[name].fit(collection)
+    with pytest.raises(lkdl.LkdlError, match=said):
+        estimators()["mod"].fit(frames(data[2], lambda frame: frame)).transform(collection).compute()
+
+
+def test_only_texts_are_names_of_columns(data):
+    numbered = frames(data[2], lambda frame: frame.set_axis(range(64), axis=1))
+    assert not hasattr(estimators()["mod"].fit(numbered), "feature_names_in_")
+    with pytest.raises(lkdl.LkdlError, match="complex128, but samples must be real"):
+        estimators()["mod"].fit(data[0].astype(complex))
+
+
+def test_results_stay_lazy_and_scores_are_of_one_kind(data):
+    X, y, memory, _ = data
+    map = lkdl.dask.Nystroem(gamma=1e-3, n_components=10, pilot_size=100).fit(X)
+    assert isinstance(map.set_output(transform="pandas").transform(X), da.Array)
+    assert isinstance(map.transform(memory), pd.DataFrame)
+    model = estimators()["classifier"].fit(X, y)
+    with pytest.raises(lkdl.LkdlError, match="has labels of <U.*, but those before are of int64"):
+        model.score(X, y.astype(str))
 
 
 def test_without_dask_the_import_says_what_to_install():

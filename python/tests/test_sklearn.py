@@ -36,6 +36,8 @@ CLASSIFIERS = [
     lkdl.FDDLClassifier(max_iter=2),
     lkdl.SRCClassifier(),
     lkdl.OnlineLKDLClassifier(),
+    lkdl.StreamLKDLClassifier(),
+    lkdl.StreamLKDLClassifier(learner="mod", block_size=7),
 ]
 
 

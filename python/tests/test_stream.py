@@ -64,6 +64,14 @@ def test_whatever_hands_out_the_blocks_the_bits_are_the_same(data, blocks, tmp_p
     assert np.array_equal(copy.predict(frame), named.predict(frame))
 
 
+def test_rows_of_a_frame_are_cut_by_their_number(data, blocks):
+    X, y = data
+    expected = model().fit(blocks).model_.to_bytes()
+    for index in (np.linspace(0, 1, len(y)), np.arange(len(y))[::-1], [f"row {i}" for i in range(len(y))]):
+        frame = pd.DataFrame(X, index=index)
+        assert model(block_size=ROWS).fit(frame, pd.Series(y, index=index)).model_.to_bytes() == expected
+
+
 def test_one_precision_is_that_of_all_blocks(blocks):
     single = [(X.astype(np.float32), y) for X, y in blocks]
     assert model().fit(single).model_.dtype == np.float32

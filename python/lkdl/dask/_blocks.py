@@ -18,7 +18,7 @@ import numpy as np
 from dask.delayed import Delayed, delayed
 from scipy import sparse
 
-from .._arguments import aligned
+from .._arguments import FLOATS, aligned
 from .._blocks import block, checked_labels
 from .._core import LkdlError
 
@@ -33,6 +33,7 @@ def checked(X: Any, number: int, n_features: int, dtype: np.dtype[Any]) -> np.nd
         X = X.toarray() if sparse.issparse(X) else np.asarray(X)
         if X.ndim != 2 or X.shape[1] != n_features:
             raise LkdlError(f"has shape {X.shape}, but every block must have {n_features} columns")
+        X = X if X.dtype in FLOATS else _as_floats(X)
         if X.dtype != dtype:
             raise LkdlError(f"is of {X.dtype}, but the collection is of {dtype}")
         if not np.isfinite(X).all():
@@ -44,13 +45,31 @@ def checked(X: Any, number: int, n_features: int, dtype: np.dtype[Any]) -> np.nd
     return aligned(X)
 
 
+def _as_floats(X: np.ndarray) -> np.ndarray:
+    try:
+        return X.astype(np.float64)
+    except (TypeError, ValueError):
+        (row, column), value = next(filter(_is_no_number, np.ndenumerate(X)))
+        raise LkdlError(
+            f"holds {value!r} in row {row}, column {column}; fill, drop or encode such values"
+        ) from None
+
+
+def _is_no_number(entry: tuple[Any, Any]) -> bool:
+    try:
+        float(entry[1])
+    except (TypeError, ValueError):
+        return True
+    return False
+
+
 class Blocks:
     """The blocks of a collection of samples, with their labels if there are any."""
 
     def __init__(self, X: Any, y: Any = None, client: Any = None) -> None:
         self.array, self.names = as_array(X)
         self.client = client
-        self.n_features, self.dtype = int(self.array.shape[1]), self.array.dtype
+        self.n_features, self.dtype = int(self.array.shape[1]), precision(self.array)
         self.parts: list[Delayed] = self.array.to_delayed().ravel().tolist()
         self.labels = None if y is None else _labels(y, self.array)
         self._sizes: np.ndarray | None = None
@@ -165,10 +184,11 @@ def total(add: Callable[[Any, Any], Any], blocks: Sequence[Delayed]) -> Delayed:
 
 
 def as_array(X: Any) -> tuple[da.Array, list[str] | None]:
-    """A Dask array of floats in blocks of rows, and the names of its columns if it has any."""
+    """A Dask array of numbers in blocks of rows, and the names of its columns, if all are texts as
+    scikit-learn asks for."""
     names = None
     if hasattr(X, "to_dask_array"):
-        names = [str(name) for name in X.columns]
+        names = list(X.columns) if all(isinstance(name, str) for name in X.columns) else None
         X = X.to_dask_array()
     if not isinstance(X, da.Array):
         kind = type(X).__name__
@@ -177,9 +197,15 @@ def as_array(X: Any) -> tuple[da.Array, list[str] | None]:
         )
     if X.ndim != 2:
         raise LkdlError(f"X must have two dimensions, not {X.ndim}")
-    if X.dtype not in (np.float64, np.float32):
-        X = X.astype(np.float64)
+    if X.dtype.kind == "c":
+        raise LkdlError(f"X is of {X.dtype}, but samples must be real; take their parts, or moduli")
     return X.rechunk({1: -1}) if X.numblocks[1] > 1 else X, names
+
+
+def precision(X: da.Array) -> np.dtype[Any]:
+    """The type of floats that blocks are checked to be of; what is none becomes one there, so that an
+    error names the block."""
+    return X.dtype if X.dtype in FLOATS else np.dtype(np.float64)
 
 
 def _labels(y: Any, X: da.Array) -> list[Delayed]:

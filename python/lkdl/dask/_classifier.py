@@ -12,7 +12,7 @@ import lkdl
 
 from .. import _core
 from .._arguments import seed, threads, validated
-from .._blocks import USUAL_PILOT
+from .._blocks import USUAL_PILOT, check_kind
 from .._classifiers import USUAL_ITERS, USUAL_TOL, names
 from .._core import LkdlError
 from .._incremental import stalled
@@ -211,4 +211,8 @@ def _class_sums(
 
 
 def _right(number: int, X: np.ndarray, y: np.ndarray, local: Any) -> tuple[int, int]:
-    return int(np.sum(local.predict(X) == y)) if len(X) else 0, len(X)
+    """How many rows have the right label, and how many there are."""
+    if len(X) == 0:
+        return 0, 0
+    check_kind(local.classes_.dtype, y.dtype)
+    return int(np.sum(local.predict(X) == y)), len(X)

@@ -128,7 +128,9 @@ class OnlineDictionary(_Coding, lkdl.OnlineDictionary):
         """Learn from the rows of X."""
         self.__dict__.pop("_learner", None)
         blocks = Blocks(X, client=self.client)
-        learner, n_samples = self._pilot(blocks)
+        rows, n_samples = self._pilot(blocks), int(blocks.sizes().sum())
+        n_atoms = clipped("n_components", self.n_components, n_samples, "the number of samples")
+        learner = self._start(rows, n_atoms, self._total(n_samples))
         errors: list[float] = []
         with progress(self, X, None, self.max_iter) as report:
             while len(errors) < self.max_iter and not stalled(errors, self.tol):
@@ -147,20 +149,17 @@ class OnlineDictionary(_Coding, lkdl.OnlineDictionary):
         blocks = Blocks(X, client=self.client)
         if "_learner" in self.__dict__:
             self._check_columns(blocks.n_features, blocks.names)
-            n_samples = int(blocks.sizes().sum())
             learner, seen = self._learner, self.n_samples_seen_
         else:
-            (learner, n_samples), seen = self._pilot(blocks), 0
-        self._show(self._chain(learner, blocks), seen + n_samples)
+            n_atoms = count("n_components", self.n_components)
+            learner, seen = self._start(self._pilot(blocks), n_atoms), 0
+        self._show(self._chain(learner, blocks), seen + int(blocks.sizes().sum()))
         return self
 
-    def _pilot(self, blocks: Blocks) -> tuple[_core.Incremental, int]:
-        """A learner that starts from samples of the pilot, and how many samples there are."""
+    def _pilot(self, blocks: Blocks) -> np.ndarray:
+        """Samples of all blocks to start from."""
         pilot = draw_pilot(blocks, self.pilot_size, seed(self.random_state))
-        n_samples = int(blocks.sizes().sum())
-        rows = validated(self, pilot.samples, reset=True)
-        n_atoms = clipped("n_components", self.n_components, n_samples, "the number of samples")
-        return self._start(rows, n_atoms, self._total(n_samples)), n_samples
+        return validated(self, pilot.samples, reset=True)
 
     def _chain(self, learner: _core.Incremental, blocks: Blocks) -> _core.Incremental:
         n_blocks = len(blocks.parts)
@@ -173,4 +172,6 @@ class OnlineDictionary(_Coding, lkdl.OnlineDictionary):
 def _fed(
     number: int, X: np.ndarray, y: None, learner: _core.Incremental, n_jobs: int | None
 ) -> _core.Incremental:
-    return learner.fed(X, threads(n_jobs)) if len(X) else learner
+    if len(X) == 0:
+        return learner
+    return learner.fed(X.astype(learner.dtype, copy=False), threads(n_jobs))

@@ -11,7 +11,7 @@ from dask.delayed import delayed
 from sklearn.utils.validation import check_is_fitted
 
 from .._core import LkdlError
-from ._blocks import Blocks, as_array, block, checked
+from ._blocks import Blocks, as_array, block, checked, precision
 
 PARAMETERS = """    pilot_size : int, default=20000
         Samples, drawn from all blocks, that are looked at first, on the machine that calls ``fit``.
@@ -110,7 +110,7 @@ class OnDask:
         shape = {"drop_axis": 1} if columns is None else {"chunks": (array.chunks[0], (columns,))}
         empty = np.empty((0,) if columns is None else (0, 0), dtype=dtype)
         local = delayed(self._of_arrays())
-        expected = (self.n_features_in_, array.dtype)
+        expected = (self.n_features_in_, precision(array))
         arguments = {"method": method, "shape": expected, "empty": (columns, np.dtype(dtype))}
         return da.map_blocks(
             _called, array, local, **arguments, **shape, name=None, token=method, meta=empty

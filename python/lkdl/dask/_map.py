@@ -20,9 +20,19 @@ from ._pilot import draw_pilot
 from ._sums import add_maps, of_map
 
 
+class _Mapping(OnDask):
+    """Virtual samples of Dask collections; here, where scikit-learn's ``set_output`` does not reach, which
+    would compute them."""
+
+    transform = lazy(
+        "transform", lambda self: self._fitted().dtype, lambda self: self._n_features_out
+    )
+    residual_energy = lazy("residual_energy", lambda self: np.float64)
+
+
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class Nystroem(OnDask, lkdl.Nystroem):
+class Nystroem(_Mapping, lkdl.Nystroem):
     """Nyström approximation of a kernel on Dask arrays and data frames.
 
     Landmarks are chosen among the pilot. Where the map depends on all samples (``map="optimal"``,
@@ -71,8 +81,3 @@ class Nystroem(OnDask, lkdl.Nystroem):
         self._map = fitted
         self._remember(fitted, self._kernel)
         self.approximation_error_ = error
-
-    transform = lazy(
-        "transform", lambda self: self._fitted().dtype, lambda self: self._n_features_out
-    )
-    residual_energy = lazy("residual_energy", lambda self: np.float64)
