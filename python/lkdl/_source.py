@@ -51,6 +51,8 @@ def cut(X: Any, y: np.ndarray, size: int) -> Callable[[], Iterator[Any]]:
 
 def _in_rows(X: Any) -> Any:
     """What has the rows of X by number."""
+    if hasattr(X, "to_dask_array"):
+        raise LkdlError("X is a data frame of Dask; lkdl.dask.LKDLClassifier takes those")
     if sparse.issparse(X):
         return X.tocsr()
     X = getattr(X, "iloc", X)  # a data frame's rows may have other labels
@@ -60,18 +62,21 @@ def _in_rows(X: Any) -> Any:
 def passes(blocks: Any) -> Callable[[], Iterator[Any]]:
     """What begins a pass over the blocks."""
     if callable(blocks):
-        return lambda: iter(blocks())
-    try:
-        begun = iter(blocks)
-    except TypeError:
-        kind = type(blocks).__name__
-        raise LkdlError(f"blocks must be an iterable of pairs (X, y), not {kind}") from None
-    if begun is blocks:
+        return lambda: _begun(blocks())
+    if _begun(blocks) is blocks:
         raise LkdlError(
             "blocks is an iterator, which can be gone through only once; give a list, an object "
             "whose __iter__ begins anew, or a function that returns an iterator"
         )
     return lambda: iter(blocks)
+
+
+def _begun(blocks: Any) -> Iterator[Any]:
+    try:
+        return iter(blocks)
+    except TypeError:
+        kind = type(blocks).__name__
+        raise LkdlError(f"blocks must be an iterable of pairs (X, y), not {kind}") from None
 
 
 class Source:
@@ -119,8 +124,8 @@ class Source:
             return X, self._class_indices(y)
 
     def _samples(self, X: Any) -> np.ndarray:
-        X = dense(
-            validate_data(
+        try:
+            X = validate_data(
                 self._estimator,
                 X,
                 accept_sparse="csr",
@@ -129,7 +134,9 @@ class Source:
                 reset=self._dtype is None,
                 ensure_min_samples=0,
             )
-        )
+        except TypeError as error:  # of values, or names of columns, that are no samples
+            raise LkdlError(str(error)) from None
+        X = dense(X)
         if self._dtype is None:
             self._dtype = X.dtype
         if X.dtype != self._dtype:

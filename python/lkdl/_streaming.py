@@ -110,6 +110,7 @@ class OnlineLKDLClassifier(LKDLClassifier):
         if first:
             self._begin(dense(X), y, classes)
         else:
+            self._check_same(classes)
             self._feed(dense(X).astype(self.model_.dtype, copy=False), y)
         return self
 
@@ -133,6 +134,12 @@ class OnlineLKDLClassifier(LKDLClassifier):
         self._learn(model, learners, mapped, y)
         self._drift = None if energies is None else _core.Drift.of(*energies)
         self.drift_ = None if energies is None else self._drift.level
+
+    def _check_same(self, classes: Any) -> None:
+        """Refuses classes that were not announced at the first call."""
+        said = self.classes_ if self._all_known else None
+        if classes is not None and not np.array_equal(np.unique(classes), said):
+            raise LkdlError("classes are not those of the first call; give them there, or never")
 
     def _check_known(self, labels: np.ndarray, known: np.ndarray | None) -> None:
         new = [] if known is None else np.setdiff1d(labels, known)

@@ -199,6 +199,11 @@ BAD = {
     "pairs": (lambda X, y: (X, pd.Series(list(zip(y, y)))), "block 2: has labels of tuple; make"),
     "dates": (lambda X, y: (X, y.astype("M8[D]")), "block 2: has labels of datetime64.*; make"),
     "measurements": (lambda X, y: (X, y + 0.5), "block 2: Unknown label type"),
+    "mixed names": (
+        lambda X, y: (pd.DataFrame(X).rename(columns={3: "three"}), y),
+        "block 2: Feature names are only supported if all",
+    ),
+    "objects": (lambda X, y: (np.full(X.shape, {}), y), "block 2: float.. argument must be"),
     "no pair": (lambda X, y: X, r"block 2: is a ndarray, but must be a pair \(X, y\)"),
     "three": (lambda X, y: (X, y, y), "block 2: is a tuple, but must be a pair"),
 }
@@ -262,6 +267,7 @@ def test_what_is_no_source_is_refused_with_what_is(data, blocks):
         (iter(blocks), "iterator, which can be gone through only once"),
         ((block for block in blocks), "iterator, which can be gone through only once"),
         (17, r"iterable of pairs \(X, y\), not int"),
+        (lambda: None, r"iterable of pairs \(X, y\), not NoneType"),
         ([], "no samples"),
         ([(X[:0], y[:0])], "no samples"),
         (X, "y is None"),
