@@ -538,6 +538,16 @@ def test_results_stay_lazy_and_scores_are_of_one_kind(data):
         model.score(X, y.astype(str))
 
 
+@pytest.mark.parametrize("name", lkdl.dask.__all__)
+def test_parameters_are_documented_as_they_are_here(name):
+    kind = getattr(lkdl.dask, name)
+    for parameter in kind().get_params():
+        assert parameter in kind.__doc__, parameter
+    assert "client : distributed.Client" in kind.__doc__ and "lkdl.dask." in kind.__doc__
+    for elsewhere in ("precomputed", "random order", "first block", "None`` and -1 are", "evenly"):
+        assert elsewhere not in kind.__doc__, elsewhere
+
+
 def test_without_dask_the_import_says_what_to_install():
     code = "import sys; sys.modules['dask'] = None; import lkdl; import lkdl.dask"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

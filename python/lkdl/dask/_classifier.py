@@ -21,7 +21,8 @@ from .._progress import progress
 from .._stream import OF_BLOCKS
 from .._undo import or_as_before
 from ._blocks import Blocks, total
-from ._lazy import OnDask, documented, is_dask, lazy
+from ._documented import documented
+from ._lazy import OnDask, is_dask, lazy
 from ._pilot import draw_pilot
 from ._same import Marks, Passes, check_marks, marks
 from ._sums import add_classes, add_gathered, of_dictionary, of_request
@@ -35,8 +36,9 @@ class LKDLClassifier(OnDask, lkdl.LKDLClassifier):
 
     The pilot decides preparation, kernel, map, sizes, and the atoms to start from; means and deviations
     of ``standardize``, landmarks of the diagonal sampler and the sums of an optimal or centred map come
-    from all samples, by a pass for each that is asked for. Then all blocks are mapped, and every iteration is a pass over their virtual samples, whose sums update the atoms of all
-    classes by the method of optimal directions. A class that has converged is left as it is.
+    from all samples, by a pass for each that is asked for. Then all blocks are mapped, and every
+    iteration is a pass over their virtual samples, whose sums update the atoms of all classes by the
+    method of optimal directions. A class that has converged is left as it is.
 
     It is the fit of ``lkdl.StreamLKDLClassifier(learner="mod")``, and of ``lkdl fit --stream --method
     mod``: the same blocks, `random_state`, `pilot_size` and settings give the same atoms, bit for bit,
@@ -82,7 +84,16 @@ class LKDLClassifier(OnDask, lkdl.LKDLClassifier):
 
     @or_as_before
     def fit(self, X: Any, y: Any) -> LKDLClassifier:
-        """Learn from the rows of X and their labels y."""
+        """Learn from the rows of X and their labels y.
+
+        Parameters
+        ----------
+        X : Dask array or data frame of shape (n_samples, n_features)
+            Numbers, finite ones. It is computed for every pass, and must be the same every time.
+        y : Dask array or series, or array of shape (n_samples,)
+            Texts, numbers, truth values or categories, in the blocks of X; blocks of known sizes, and
+            arrays in memory, are cut as X is.
+        """
         if y is None:
             raise LkdlError("y is missing; a classifier learns from labelled samples")
         settings, draw = self._settings(None, None), seed(self.random_state)
@@ -163,7 +174,7 @@ class LKDLClassifier(OnDask, lkdl.LKDLClassifier):
     )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of the rows of X whose label is right."""
+        """The share of the rows of X whose label is right: computed, and a number, for Dask too."""
         if not is_dask(X):
             return super().score(X, y, sample_weight)
         if y is None or sample_weight is not None:

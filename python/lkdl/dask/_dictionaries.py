@@ -17,7 +17,8 @@ from .._incremental import stalled
 from .._progress import progress
 from .._undo import or_as_before
 from ._blocks import Blocks, total
-from ._lazy import OnDask, documented, is_dask, lazy
+from ._documented import documented
+from ._lazy import OnDask, is_dask, lazy
 from ._pilot import draw_pilot
 from ._same import Passes
 from ._sums import add_dictionaries, of_dictionary
@@ -60,23 +61,58 @@ def _squares(number: int, X: np.ndarray, y: None, local: Any) -> tuple[float, fl
 class MOD(_Coding, lkdl.MOD):
     """Dictionary learning by the method of optimal directions on Dask arrays and data frames.
 
-    The pilot is learned first; then every iteration is a pass over the blocks, whose sums update all
-    atoms at once: the update of :class:`lkdl.MOD`, with the same result. K-SVD, whose atoms follow each
-    other through the residuals of all samples, has no such sums and stays on one machine.
+    A dictionary of the pilot is learned first, on one machine. From there every iteration is a pass over
+    the blocks, whose sums update all atoms at once: the update of :class:`lkdl.MOD`, with the same result.
+    K-SVD, whose atoms follow each other through the residuals of all samples, has no such sums and stays
+    on one machine.
+
+    Examples
+    --------
+    >>> import dask.array as da, lkdl.dask
+    >>> X = da.random.default_rng(0).normal(size=(2000, 8), chunks=(500, 8))
+    >>> learner = lkdl.dask.MOD(20, sparsity=3, pilot_size=1000).fit(X)
+    >>> learner.transform(X)
+    dask.array<transform, shape=(2000, 20), dtype=float64, chunksize=(500, 20), chunktype=numpy.ndarray>
 
     Parameters
     ----------
+    n_components : int, default=100
+        Atoms.
+    sparsity : int, default=5
+        Atoms of a code at most, while learning and in :meth:`transform`.
+    max_iter : int, default=10
+        Passes over all samples at most; before them, as many iterations on the pilot at most.
+    tol : float, default=1e-4
+        Stop when the error falls by less than this share twice in a row; 0 never.
     dict_init : array of shape (n_components, n_features), default=None
-        Atoms to start from, in place of those of the pilot.
-    n_components, sparsity, max_iter, tol, random_state, verbose, transform_algorithm, n_jobs, ...
-        As in :class:`lkdl.KSVD`; iterations are those on all samples.
+        Atoms to start from, in place of those of the pilot, which is not learned then.
+    random_state : int, RandomState or None, default=0
+        An integer is the seed of all draws: equal seeds give equal bits on any number of workers.
+    verbose : int, default=0
+        1 prints the error of every iteration on stderr.
+    n_jobs : int, default=None
+        Threads; ``None`` and -1 are all cores.
+    transform_algorithm, transform_n_nonzero_coefs, transform_tol, transform_alpha
+        As in :class:`lkdl.SparseCoder`.
+    sparse_output : bool, default=False
+        For codes of rows in memory; those of Dask's are dense.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, n_features)
+        The atoms, of unit norm.
+    error_ : array of shape (n_iter,)
+        The relative error ``|X - GD| / |X|`` of the codes of each pass.
+    n_iter_ : int
+        Passes made.
     """
 
     pilot_size: int = USUAL_PILOT
 
     @or_as_before
     def fit(self, X: Any, y: Any = None) -> MOD:
-        """Learn from the rows of X."""
+        """Learn from the rows of X, a Dask array or data frame. It is computed for every pass, and must be
+        the same every time."""
         blocks = Blocks(X, client=self.client)
         draw = seed(self.random_state)
         if self.dict_init is None:
@@ -118,14 +154,26 @@ class OnlineDictionary(_Coding, lkdl.OnlineDictionary):
     It starts from atoms of a pilot of all blocks, or from `dict_init`, and then learns as
     :meth:`lkdl.OnlineDictionary.partial_fit` does from the same blocks. They are loaded and computed in
     parallel, but the dictionary takes them in their order: to learn on many workers at a time take
-    :class:`MOD`. Passes of :meth:`fit` all have the order of the blocks.
+    :class:`MOD`. :meth:`fit` makes passes over one collection; :meth:`partial_fit` learns from each
+    collection once, as they come.
+
+    Examples
+    --------
+    >>> import dask.array as da, lkdl.dask
+    >>> rng = da.random.default_rng(0)
+    >>> learner = lkdl.dask.OnlineDictionary(20, sparsity=3, batch_size=64)
+    >>> for _ in range(3):  # the samples of a day, say
+    ...     learner = learner.partial_fit(rng.normal(size=(1000, 8), chunks=(250, 8)))
+    >>> learner.n_samples_seen_, learner.components_.shape
+    (3000, (20, 8))
     """
 
     pilot_size: int = USUAL_PILOT
 
     @or_as_before
     def fit(self, X: Any, y: Any = None) -> OnlineDictionary:
-        """Learn from the rows of X."""
+        """Forget everything, and learn from the rows of X, a Dask array or data frame: `max_iter` passes
+        over its blocks at most."""
         self.__dict__.pop("_learner", None)
         blocks = Blocks(X, client=self.client)
         rows, n_samples = self._pilot(blocks), int(blocks.sizes().sum())
@@ -143,7 +191,14 @@ class OnlineDictionary(_Coding, lkdl.OnlineDictionary):
 
     @or_as_before
     def partial_fit(self, X: Any, y: Any = None) -> OnlineDictionary:
-        """Learn from the next samples."""
+        """Learn from the next samples, a Dask array or data frame, or rows in memory.
+
+        One pass over the blocks, in their order, which goes on from what is known: after the first call,
+        or after :meth:`fit`. The first collection gives the pilot, so it should be a fair sample; later
+        ones have its features, and are taken in its precision. Mini-batches are the next `batch_size`
+        samples: how later ones are cut into blocks and calls does not matter. What is refused leaves
+        the dictionary as it was.
+        """
         if not is_dask(X):
             return super().partial_fit(X)
         blocks = Blocks(X, client=self.client)

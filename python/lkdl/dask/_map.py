@@ -15,7 +15,8 @@ from .._blocks import USUAL_PILOT
 from .._core import LkdlError
 from .._undo import or_as_before
 from ._blocks import Blocks, total
-from ._lazy import OnDask, documented, lazy
+from ._documented import documented
+from ._lazy import OnDask, lazy
 from ._pilot import draw_pilot
 from ._sums import add_maps, of_map
 
@@ -38,15 +39,24 @@ class Nystroem(_Mapping, lkdl.Nystroem):
     Landmarks are chosen among the pilot. Where the map depends on all samples (``map="optimal"``,
     `centered`, a `rank` by trace) one pass over the blocks sums what it needs to know of them, and
     ``approximation_error_`` is that of all samples; otherwise that of the pilot, and no other sample
-    is looked at. Kernels are all but ``precomputed``; a `sampler` is a name, and
-    ``component_indices_`` count the samples of the collection.
+    is looked at. ``component_indices_`` count the samples of the collection.
+
+    Examples
+    --------
+    >>> import dask.array as da, lkdl.dask
+    >>> X = da.random.default_rng(0).normal(size=(2000, 5), chunks=(500, 5))
+    >>> map = lkdl.dask.Nystroem(gamma=0.1, n_components=50, pilot_size=1000).fit(X)
+    >>> map.transform(X)
+    dask.array<transform, shape=(2000, 50), dtype=float64, chunksize=(500, 50), chunktype=numpy.ndarray>
+    >>> bool(map.approximation_error_ < 0.05)
+    True
     """
 
     pilot_size: int = USUAL_PILOT
 
     @or_as_before
     def fit(self, X: Any, y: Any = None) -> Nystroem:
-        """Choose landmarks among a pilot of the rows of X, and make the map."""
+        """Choose landmarks among a pilot of the rows of X, a Dask array or data frame, and make the map."""
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
             raise LkdlError("a precomputed kernel has all samples in every row; use lkdl.Nystroem")
         if not isinstance(self.sampler, str):
