@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from . import _core
-from ._arguments import clipped, count, samples, seed, threads, validated, validated_as
+from ._arguments import aligned, clipped, count, samples, seed, threads, validated, validated_as
 from ._codes import codes
 from ._core import LkdlError
 from ._progress import CallbackSupportMixin, progress, with_callbacks
@@ -39,7 +39,7 @@ class _Coder(
         return self._encode(X)
 
     def _encode(self, X: np.ndarray) -> np.ndarray | sparse.csr_array:
-        n_jobs, atoms = threads(self.n_jobs), self.components_
+        n_jobs, atoms = threads(self.n_jobs), aligned(self.components_)
         if self.transform_algorithm == "lasso":
             penalty = 0.1 if self.transform_alpha is None else self.transform_alpha
             relative = self.transform_alpha is None

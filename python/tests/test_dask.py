@@ -89,6 +89,9 @@ def test_models_are_byte_identical_on_any_number_of_workers(
         assert len(client.scheduler_info()["workers"]) == n_workers
         for name, estimator in estimators().items():
             assert bits(estimator.fit(X, y)) == without_cluster[name], name
+            if hasattr(estimator, "transform"):
+                here = estimator.to_local().transform(memory)
+                assert np.array_equal(estimator.transform(X).compute(), here), name
         labels = estimator.predict(X)
         assert isinstance(labels, da.Array)
         assert np.array_equal(labels.compute(), estimator.to_local().predict(memory))

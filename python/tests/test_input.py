@@ -214,6 +214,11 @@ def test_what_was_learned_need_not_be_aligned(few):
             setattr(copy, name, unaligned(value))
     assert not copy._points.flags.aligned
     assert np.array_equal(copy.transform(X), map.transform(X))
+    coder = lkdl.KSVD(10, sparsity=2).fit(X)
+    expected = coder.transform(X)
+    for atoms in (unaligned(coder.components_), np.asfortranarray(coder.components_)):
+        coder.components_ = atoms
+        assert np.array_equal(coder.transform(X), expected)
     learner = lkdl.OnlineDictionary(10, sparsity=2).partial_fit(X)
     settings, arrays = learner._learner.state()
     restored = lkdl._incremental._restored(settings, {k: unaligned(v) for k, v in arrays.items()})
