@@ -203,7 +203,7 @@ class Nystroem(_Map):
         elif isinstance(self.n_components, str):
             return self.rank
         else:
-            most = min(self.n_components, n_samples)
+            most = min(count("n_components", self.n_components), n_samples)
         return most if self.rank is None else clipped("rank", self.rank, most, "all landmarks")
 
     def _remember(self, fitted: _core.FeatureMap, kernel: Kernel) -> None:
@@ -274,18 +274,17 @@ class _RandomFeatures(_Map):
     def fit(self, X: Any, y: Any = None) -> Any:
         """Draw the features for samples like the rows of X."""
         X = validated(self, X, reset=True)
-        count("n_components", self.n_components, most=MOST_AT_ONCE)
+        self._n_features_out = count("n_components", self.n_components, most=MOST_AT_ONCE)
         self._seed = seed(self.random_state)
         kernel = resolve("gaussian", X, gamma=self.gamma, seed=self._seed)
         self.sigma_ = kernel.description["sigma"]
         self._dtype = X.dtype.name
         self._map = self._rebuilt()
-        self._n_features_out = self.n_components
         return self
 
     def _rebuilt(self) -> _core.FeatureMap:
         # cosines and sines come in pairs
-        rank = self.n_components + self.n_components % 2
+        rank = self._n_features_out + self._n_features_out % 2
         return _core.FeatureMap.random(
             self._name, self._dtype, self.n_features_in_, self.sigma_, rank, self._seed
         )
@@ -294,7 +293,7 @@ class _RandomFeatures(_Map):
         """Features of the rows of X."""
         fitted = self._fitted()
         features = fitted.transform(validated_as(self, X, fitted.dtype), threads(self.n_jobs))
-        return np.ascontiguousarray(features[:, : self.n_components])
+        return np.ascontiguousarray(features[:, : self._n_features_out])
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

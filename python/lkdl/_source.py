@@ -14,7 +14,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from ._arguments import FLOATS, count, dense
+from ._arguments import FLOATS, dense
 from ._blocks import block, check_kind, checked_labels
 from ._classifiers import names
 from ._core import LkdlError
@@ -43,7 +43,6 @@ def mapped(rows: Any) -> Any:
 def cut(X: Any, y: np.ndarray, size: int) -> Callable[[], Iterator[Any]]:
     """Blocks of so many rows of X and labels y. Rows are looked at when it is their turn, so that X
     may be a file that is mapped to memory."""
-    count("block_size", size)
     check_consistent_length(X, y)
     X = _in_rows(X)
     return lambda: ((X[i : i + size], y[i : i + size]) for i in range(0, len(y), size))

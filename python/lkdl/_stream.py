@@ -172,9 +172,9 @@ class StreamLKDLClassifier(LKDLClassifier):
     def _source(self, X: Any, y: Any) -> Source:
         if y is None:
             return Source(self, passes(X), "blocks of samples")
-        labels = column_or_1d(mapped(y), warn=True)
-        begin = cut(mapped(X), labels, self.block_size)
-        return Source(self, begin, f"{len(labels)} samples in blocks of {self.block_size}, each")
+        labels, size = column_or_1d(mapped(y), warn=True), count("block_size", self.block_size)
+        begin = cut(mapped(X), labels, size)
+        return Source(self, begin, f"{len(labels)} samples in blocks of {size}, each")
 
     def _of_blocks(self, source: Source, said: dict[str, Any]) -> Any:
         kernel = blockwise(self.kernel, source.head) if callable(self.kernel) else None

@@ -160,7 +160,7 @@ class OnlineLKDLClassifier(LKDLClassifier):
         if energies is not None:
             drift = drift.after(*energies)
             if self.n_more and drift.level > self.drift_limit:
-                n_more = min(self.n_more, len(X))
+                n_more = min(int(self.n_more), len(X))
                 model = model.grown(X, n_more, self._seed, threads(self.n_jobs))
                 learners = {of: learner.grown(model.rank) for of, learner in learners.items()}
                 mapped, energies = model.mapped(X, threads(self.n_jobs))

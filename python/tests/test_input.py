@@ -179,7 +179,11 @@ def test_numbers_beyond_what_the_engine_holds_are_refused(estimator, names, few)
 
 def test_a_whole_number_may_be_written_as_a_power_of_ten(few):
     assert lkdl.LKDLClassifier(**CLASSIFIER, memory_limit=2e9).fit(*few).score(*few) > 0.5
-    assert lkdl.StreamLKDLClassifier(**CLASSIFIER, pilot_size=1e6).fit(*few).score(*few) > 0.5
+    sizes = {"pilot_size": 1e6, "block_size": 1e2}
+    assert lkdl.StreamLKDLClassifier(**CLASSIFIER, **sizes).fit(*few).score(*few) > 0.5
+    for estimator in (*ESTIMATORS, lkdl.RandomFourier(), lkdl.OnlineDictionary(sparsity=2)):
+        ten, same = (clone(estimator).set_params(n_components=n).fit(few[0]) for n in (10, 1e1))
+        assert np.array_equal(ten.transform(few[0]), same.transform(few[0]))
 
 
 def test_unfitted_use_and_other_features_are_refused(few):

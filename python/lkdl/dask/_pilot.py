@@ -37,7 +37,7 @@ class Pilot(NamedTuple):
 
 def draw_pilot(blocks: Blocks, size: int, seed: int) -> Pilot:
     """So many samples of all blocks, and at least `PER_CLASS` of every class."""
-    count("pilot_size", size)
+    size = count("pilot_size", size)
     sizes = blocks.sizes()
     if sizes.sum() == 0:
         raise LkdlError("X has no samples")
