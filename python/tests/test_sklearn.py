@@ -77,6 +77,14 @@ def test_a_pickle_has_the_kernel_that_is_a_function(estimator, few):
         lkdl.save(fitted, "model.lkdl")
 
 
+def test_a_pickle_with_a_function_and_many_samples_comes_back(digits):
+    # whose values are computed anew on all threads, each of which waits for the interpreter's lock
+    X, y = digits
+    model = lkdl.SRCClassifier(exact=True, kernel=own_kernel, normalized=True, sparsity=3).fit(X, y)
+    copy = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(copy.predict(X[:50]), model.predict(X[:50]))
+
+
 @pytest.mark.parametrize("estimator", TRANSFORMERS, ids=lambda e: type(e).__name__)
 def test_a_map_from_a_pickle_gives_the_same_bits(estimator, few):
     X, _ = few

@@ -173,12 +173,22 @@ impl Model {
     /// The model in the bytes of a file, or in those that lack the function that is its kernel.
     #[staticmethod]
     #[pyo3(signature = (data, kernel=None))]
-    fn from_bytes(data: &[u8], kernel: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+    fn from_bytes(
+        py: Python<'_>,
+        data: &[u8],
+        kernel: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
         let saved = match kernel {
-            None => lkdl_model::from_bytes(data),
-            Some(kernel) => lkdl_model::from_bytes_with_kernel(data, &custom(kernel)),
+            None => lkdl_model::from_bytes(data).map_err(Failure::Model)?,
+            // landmarks' values are asked of the function, which needs the interpreter's lock
+            Some(function) => {
+                let (data, kernel) = (data.to_vec(), custom(function));
+                Call::silent(py, 1).run(move |_| {
+                    lkdl_model::from_bytes_with_kernel(&data, &kernel).map_err(Failure::Model)
+                })?
+            }
         };
-        let model = match saved.map_err(Failure::Model)? {
+        let model = match saved {
             Saved::F32(saved) => AnyModel::wrap(Fitted::from(*saved)),
             Saved::F64(saved) => AnyModel::wrap(Fitted::from(*saved)),
         };
