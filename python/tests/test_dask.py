@@ -423,6 +423,9 @@ def test_collections_that_are_none_are_refused(data):
     for wrong, said in [(memory, "Dask array"), (X[0], "two dimensions"), (X[:0], "no samples")]:
         with pytest.raises(lkdl.LkdlError, match=said):
             lkdl.dask.MOD(10, sparsity=2).fit(wrong)
+    uncounted = X.map_blocks(lambda x: x[:, :5], chunks=(X.chunks[0], (np.nan,)), dtype=X.dtype)
+    with pytest.raises(lkdl.LkdlError, match="unknown number of columns; X.compute_chunk_sizes"):
+        lkdl.dask.MOD(10, sparsity=2).fit(uncounted)
     with pytest.raises(lkdl.LkdlError, match="precomputed"):
         lkdl.dask.Nystroem("precomputed").fit(X)
     with pytest.raises(lkdl.LkdlError, match="landmarks="):

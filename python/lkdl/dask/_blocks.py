@@ -197,6 +197,8 @@ def as_array(X: Any) -> tuple[da.Array, list[str] | None]:
         )
     if X.ndim != 2:
         raise LkdlError(f"X must have two dimensions, not {X.ndim}")
+    if np.isnan(X.shape[1]):
+        raise LkdlError("X has an unknown number of columns; X.compute_chunk_sizes() counts them")
     if X.dtype.kind == "c":
         raise LkdlError(f"X is of {X.dtype}, but samples must be real; take their parts, or moduli")
     return X.rechunk({1: -1}) if X.numblocks[1] > 1 else X, names

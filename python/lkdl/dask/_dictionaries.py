@@ -123,7 +123,8 @@ class MOD(_Coding, lkdl.MOD):
             atoms = self._given(blocks)
         sparsity = clipped("sparsity", self.sparsity, len(atoms), "the number of atoms")
         max_iter, n_samples = count("max_iter", self.max_iter), int(blocks.sizes().sum())
-        errors, passes = [], Passes()
+        errors: list[float] = []
+        passes = Passes()
         with progress(self, X, None, max_iter) as report:
             while len(errors) < max_iter and not stalled(errors, self.tol):
                 tasks = blocks.each(of_dictionary, atoms, sparsity, self.n_jobs)
