@@ -23,8 +23,14 @@ def block(number: int) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        text = str(error)
-        raise LkdlError(text if text.startswith("block ") else f"block {number}: {text}") from None
+        raise LkdlError(_named(number, error)) from None
+    except TypeError as error:  # scikit-learn's, of values that are no numbers, which others rely on
+        raise TypeError(_named(number, error)) from error
+
+
+def _named(number: int, error: Exception) -> str:
+    text = str(error)
+    return text if text.startswith("block ") else f"block {number}: {text}"
 
 
 def check_kind(before: np.dtype[Any], dtype: np.dtype[Any]) -> None:

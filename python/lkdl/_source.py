@@ -123,8 +123,8 @@ class Source:
             return X, self._class_indices(y)
 
     def _samples(self, X: Any) -> np.ndarray:
-        try:
-            X = validate_data(
+        X = dense(
+            validate_data(
                 self._estimator,
                 X,
                 accept_sparse="csr",
@@ -133,9 +133,7 @@ class Source:
                 reset=self._dtype is None,
                 ensure_min_samples=0,
             )
-        except TypeError as error:  # of values, or names of columns, that are no samples
-            raise LkdlError(str(error)) from None
-        X = dense(X)
+        )
         if self._dtype is None:
             self._dtype = X.dtype
         if X.dtype != self._dtype:

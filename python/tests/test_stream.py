@@ -199,11 +199,6 @@ BAD = {
     "pairs": (lambda X, y: (X, pd.Series(list(zip(y, y)))), "block 2: has labels of tuple; make"),
     "dates": (lambda X, y: (X, y.astype("M8[D]")), "block 2: has labels of datetime64.*; make"),
     "measurements": (lambda X, y: (X, y + 0.5), "block 2: Unknown label type"),
-    "mixed names": (
-        lambda X, y: (pd.DataFrame(X).rename(columns={3: "three"}), y),
-        "block 2: Feature names are only supported if all",
-    ),
-    "objects": (lambda X, y: (np.full(X.shape, {}), y), "block 2: float.. argument must be"),
     "no pair": (lambda X, y: X, r"block 2: is a ndarray, but must be a pair \(X, y\)"),
     "three": (lambda X, y: (X, y, y), "block 2: is a tuple, but must be a pair"),
 }
@@ -214,6 +209,16 @@ def test_a_bad_block_is_named(what, blocks):
     change, said = BAD[what]
     with pytest.raises(LkdlError, match=said):
         model().fit([*blocks[:2], change(*blocks[2]), *blocks[3:]])
+
+
+def test_types_that_scikit_learn_refuses_are_refused_by_block(blocks):
+    X, y = blocks[2]
+    for rows, said in (
+        (np.full(X.shape, {}), "block 2: float.. argument must be a string or a real number"),
+        (pd.DataFrame(X).rename(columns={3: "three"}), "block 2: Feature names are only supported"),
+    ):
+        with pytest.raises(TypeError, match=said):
+            model().fit([*blocks[:2], (rows, y), *blocks[3:]])
 
 
 KINDS_OF_LABELS = {
