@@ -16,6 +16,10 @@ from sklearn.utils.validation import validate_data
 from ._core import LkdlError
 
 FLOATS = [np.float64, np.float32]
+# What the engine's own numbers hold: those of seeds, and of counts and indices.
+_MOST_SEED, _MOST = 2**64 - 1, 2**63 - 1
+#: The most values that are held at a time for each feature, as in a mini-batch: far beyond any memory.
+MOST_AT_ONCE = 2**31 - 1
 
 
 def dense(X: Any) -> np.ndarray:
@@ -58,9 +62,7 @@ def validated_as(estimator: Any, X: Any, dtype: Any) -> np.ndarray:
 def seed(random_state: Any) -> int:
     """An integer is the seed itself, the same as the command's; anything else draws one."""
     if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
-        if random_state < 0:
-            raise LkdlError(f"random_state is {random_state}, but must be at least 0")
-        return int(random_state)
+        return count("random_state", random_state, least=0, most=_MOST_SEED)
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
@@ -72,7 +74,9 @@ def threads(n_jobs: int | None) -> int:
         return 0
     if n_jobs == 0:
         raise LkdlError("n_jobs is 0, but must be a number of threads, or -1 for all cores")
-    return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
+    if n_jobs > 0:
+        return count("n_jobs", n_jobs)
+    return max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
 
 
 def _worker_threads() -> int:
@@ -100,16 +104,26 @@ def usual_budget() -> int | None:
         return None
 
 
-def at_least_one(name: str, value: int) -> int:
-    """A count that an argument gives."""
-    if value < 1:
-        raise LkdlError(f"{name} is {value}, but must be at least 1")
+def budget(memory_limit: int | None) -> int | None:
+    """Bytes that a fit may use, if there is a limit."""
+    return usual_budget() if memory_limit is None else count("memory_limit", memory_limit)
+
+
+def count(name: str, value: Any, *, least: int = 1, most: int = _MOST) -> int:
+    """A whole number that an argument gives, which may be written 2e9."""
+    is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not is_whole and not (isinstance(value, float) and value.is_integer()):
+        raise LkdlError(f"{name} is {value!r}, but must be a whole number")
+    if value < least:
+        raise LkdlError(f"{name} is {value}, but must be at least {least}")
+    if value > most:
+        raise LkdlError(f"{name} is {value}, but must be at most {most}")
     return int(value)
 
 
 def clipped(name: str, value: int, most: int, what: str) -> int:
     """`value`, or `most` with a warning: a grid search must not die of a limit."""
-    if value <= most:
+    if count(name, value) <= most:
         return int(value)
     warnings.warn(f"{name}={value} was set to {most}, {what}", UserWarning, stacklevel=3)
     return int(most)

@@ -16,10 +16,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
-from ._arguments import FLOATS, clipped, dense, seed, threads, usual_budget, validated_as
+from ._arguments import FLOATS, budget, clipped, dense, seed, threads, validated_as
 from ._core import LkdlError
 from ._kernels import blockwise
 from ._progress import CallbackSupportMixin, progress, with_callbacks
+from ._undo import or_as_before
 
 # Arguments by the recipe's name for them, where that is not the same with dashes.
 _OPTIONS = {
@@ -131,6 +132,7 @@ class _Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
     @with_callbacks
+    @or_as_before
     def fit(self, X: Any, y: Any) -> Any:
         """Learn from the rows of X and their labels y."""
         X, y = validate_data(
@@ -175,6 +177,13 @@ class _Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.n_iter_ = max((len(errors) for errors in self.error_), default=1)
         self.warnings_ = model.warnings
 
+    def _take_names(self, model: _core.Model) -> None:
+        """Classes and features as a model calls them that was learned from files."""
+        self.classes_, self.n_features_in_ = labels_of(model.class_names), model.n_features
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
+        if model.feature_names is not None:
+            self.feature_names_in_ = np.array(model.feature_names, dtype=object)
+
     def _steps(self) -> int:
         return (getattr(self, "max_iter", None) or USUAL_ITERS) * len(self.classes_)
 
@@ -191,9 +200,9 @@ class _Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             said["kernel"] = _KERNELS.get(said["kernel"], said["kernel"])
         if said["method"].startswith("kernel-") and said.get("map") == "none":
             del said["map"]
-        budget = self.memory_limit or usual_budget()
-        if budget is not None:
-            said["memory"] = str(int(budget))
+        memory = budget(self.memory_limit)
+        if memory is not None:
+            said["memory"] = str(memory)
         self._clip(said, n_samples, labels)
         return said
 

@@ -11,10 +11,11 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from . import _core
-from ._arguments import clipped, samples, seed, threads, validated, validated_as
+from ._arguments import aligned, clipped, count, samples, seed, threads, validated, validated_as
 from ._codes import codes
 from ._core import LkdlError
 from ._progress import CallbackSupportMixin, progress, with_callbacks
+from ._undo import or_as_before
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -38,7 +39,7 @@ class _Coder(
         return self._encode(X)
 
     def _encode(self, X: np.ndarray) -> np.ndarray | sparse.csr_array:
-        n_jobs, atoms = threads(self.n_jobs), self.components_
+        n_jobs, atoms = threads(self.n_jobs), aligned(self.components_)
         if self.transform_algorithm == "lasso":
             penalty = 0.1 if self.transform_alpha is None else self.transform_alpha
             relative = self.transform_alpha is None
@@ -113,6 +114,7 @@ class SparseCoder(_Coder):
 
     dictionary: Any = field(default=None, kw_only=False)
 
+    @or_as_before
     def fit(self, X: Any, y: Any = None) -> SparseCoder:
         """Check the dictionary against the features of X, or take X as the dictionary."""
         X = validated(self, X, reset=True)
@@ -140,12 +142,14 @@ class _Learner(_Coder):
     _method: ClassVar[str] = ""
 
     @with_callbacks
+    @or_as_before
     def fit(self, X: Any, y: Any = None) -> Any:
         """Learn from the rows of X."""
         self._learn(validated(self, X, reset=True))
         return self
 
     @with_callbacks
+    @or_as_before
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray | sparse.csr_array:
         """Learn from the rows of X, and their codes over the final dictionary."""
         X = validated(self, X, reset=True)
@@ -156,18 +160,18 @@ class _Learner(_Coder):
         initial = None
         if self.dict_init is not None:
             initial = samples(self.dict_init, "dict_init").astype(X.dtype, copy=False)
-        count = self.n_components if initial is None else len(initial)
-        count = clipped("n_components", count, max(len(X), 1), "the number of samples")
-        sparsity = clipped("sparsity", self.sparsity, count, "the number of atoms")
+        n_atoms = self.n_components if initial is None else len(initial)
+        n_atoms = clipped("n_components", n_atoms, max(len(X), 1), "the number of samples")
+        sparsity = clipped("sparsity", self.sparsity, n_atoms, "the number of atoms")
         with progress(self, X, None, self.max_iter) as report:
             atoms, errors, converged, found = _core.learn(
                 X,
                 self._algorithm(),
-                count,
+                n_atoms,
                 sparsity,
-                self.max_iter,
+                count("max_iter", self.max_iter),
                 self.tol,
-                initial=None if initial is None else initial[:count],
+                initial=None if initial is None else initial[:n_atoms],
                 seed=seed(self.random_state),
                 threads=threads(self.n_jobs),
                 progress=report,
@@ -180,6 +184,7 @@ class _Learner(_Coder):
 
     def score(self, X: Any, y: Any = None) -> float:
         """The share of the squared norm of X that codes represent: ``1 - |X - GD|² / |X|²``."""
+        check_is_fitted(self)
         X = validated_as(self, X, self.components_.dtype)
         rest = X - self.inverse_transform(self._encode(X))
         whole = float(np.sum(X.astype(np.float64) ** 2))

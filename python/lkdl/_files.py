@@ -31,14 +31,14 @@ def save(model: Any, path: str | PathLike[str]) -> None:
 def load(path: str | PathLike[str]) -> Any:
     """The classifier in a model file, whether the command or :func:`save` wrote it.
 
-    Labels are what the file calls the classes; names that are whole numbers become integers.
+    Labels are what the file calls the classes; names that are whole numbers become integers. Columns
+    have the names that the file has for them.
     """
     model = _core.Model.from_bytes(Path(path).read_bytes())
     settings = model.settings
     estimator = _class_of(settings)
     estimator._adopt(model)
-    estimator.n_features_in_ = model.n_features
-    estimator.classes_ = classifiers.labels_of(model.class_names)
+    estimator._take_names(model)
     return estimator
 
 
@@ -68,12 +68,15 @@ def _class_of(settings: dict[str, str]) -> Any:
     raise LkdlError(f'the model file\'s method is "{method}", which this lkdl does not know')
 
 
-def _restored(data: bytes) -> _core.Model:
-    return _core.Model.from_bytes(data)
+def _restored(data: bytes, kernel: Any = None) -> _core.Model:
+    return _core.Model.from_bytes(data, kernel)
 
 
 def _reduced(model: _core.Model) -> tuple[Any, ...]:
-    return _restored, (model.to_bytes(),)
+    # the function is left to the pickler: cloudpickle, which Dask and joblib use, takes any
+    function = model.kernel_function
+    kernel = () if function is None else (function,)
+    return _restored, (model.to_bytes_without_kernel(), *kernel)
 
 
 copyreg.pickle(_core.Model, _reduced)

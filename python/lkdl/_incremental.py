@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _core
-from ._arguments import aligned
+from ._arguments import MOST_AT_ONCE, aligned, count
 
 
 def settings(estimator: Any, n_atoms: int, sparsity: int, seed: int) -> dict[str, Any]:
@@ -16,10 +16,10 @@ def settings(estimator: Any, n_atoms: int, sparsity: int, seed: int) -> dict[str
         "algorithm": estimator.algorithm,
         "n_atoms": n_atoms,
         "sparsity": sparsity,
-        "batch_size": estimator.batch_size,
+        "batch_size": count("batch_size", estimator.batch_size, most=MOST_AT_ONCE),
         "fading": float(estimator.fading),
         "forgetting": float(estimator.forgetting),
-        "total": estimator.total,
+        "total": None if estimator.total is None else count("total", estimator.total),
         "seed": seed,
     }
 

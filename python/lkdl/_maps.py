@@ -11,9 +11,21 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._arguments import aligned, clipped, samples, seed, threads, usual_budget, validated, validated_as
+from ._arguments import (
+    MOST_AT_ONCE,
+    aligned,
+    budget,
+    clipped,
+    count,
+    samples,
+    seed,
+    threads,
+    validated,
+    validated_as,
+)
 from ._core import LkdlError
 from ._kernels import Kernel, resolve
+from ._undo import or_as_before
 
 
 #: Training samples on which the error of an approximation is measured.
@@ -134,6 +146,7 @@ class Nystroem(_Map):
     n_jobs: int | None = None
     memory_limit: int | None = None
 
+    @or_as_before
     def fit(self, X: Any, y: Any = None) -> Nystroem:
         """Choose landmarks among the rows of X and make the map."""
         X = validated(self, X, reset=True)
@@ -159,7 +172,7 @@ class Nystroem(_Map):
             indefinite=self.indefinite,
             landmarks=None if own is None else own.astype(X.dtype, copy=False),
             seed=draw,
-            memory=self.memory_limit or usual_budget(),
+            memory=budget(self.memory_limit),
             threads=threads(self.n_jobs),
         )
         self._map = fitted
@@ -178,8 +191,6 @@ class Nystroem(_Map):
     def _count(self, n_samples: int) -> str:
         if isinstance(self.n_components, str):
             return self.n_components
-        if self.n_components < 1:
-            raise LkdlError(f"n_components is {self.n_components}, but must be at least 1")
         return str(clipped("n_components", self.n_components, n_samples, "the number of samples"))
 
     def _rank(self, n_samples: int, own: np.ndarray | None) -> int | float | None:
@@ -192,7 +203,7 @@ class Nystroem(_Map):
         elif isinstance(self.n_components, str):
             return self.rank
         else:
-            most = min(self.n_components, n_samples)
+            most = min(count("n_components", self.n_components), n_samples)
         return most if self.rank is None else clipped("rank", self.rank, most, "all landmarks")
 
     def _remember(self, fitted: _core.FeatureMap, kernel: Kernel) -> None:
@@ -259,20 +270,21 @@ class _RandomFeatures(_Map):
 
     _name = ""
 
+    @or_as_before
     def fit(self, X: Any, y: Any = None) -> Any:
         """Draw the features for samples like the rows of X."""
         X = validated(self, X, reset=True)
+        self._n_features_out = count("n_components", self.n_components, most=MOST_AT_ONCE)
         self._seed = seed(self.random_state)
         kernel = resolve("gaussian", X, gamma=self.gamma, seed=self._seed)
         self.sigma_ = kernel.description["sigma"]
         self._dtype = X.dtype.name
         self._map = self._rebuilt()
-        self._n_features_out = self.n_components
         return self
 
     def _rebuilt(self) -> _core.FeatureMap:
         # cosines and sines come in pairs
-        rank = self.n_components + self.n_components % 2
+        rank = self._n_features_out + self._n_features_out % 2
         return _core.FeatureMap.random(
             self._name, self._dtype, self.n_features_in_, self.sigma_, rank, self._seed
         )
@@ -281,7 +293,7 @@ class _RandomFeatures(_Map):
         """Features of the rows of X."""
         fitted = self._fitted()
         features = fitted.transform(validated_as(self, X, fitted.dtype), threads(self.n_jobs))
-        return np.ascontiguousarray(features[:, : self.n_components])
+        return np.ascontiguousarray(features[:, : self._n_features_out])
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -8,10 +8,20 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arguments import clipped, samples, seed, threads, validated, validated_as
+from ._arguments import (
+    MOST_AT_ONCE,
+    clipped,
+    count,
+    samples,
+    seed,
+    threads,
+    validated,
+    validated_as,
+)
 from ._dictionary import _Learner
 from ._incremental import settings, stalled
 from ._progress import progress
+from ._undo import or_as_before
 
 #: Rows that are put in order, and fed, at a time.
 CHUNK = 8192
@@ -85,11 +95,12 @@ class OnlineDictionary(_Learner):
     forgetting: float = 1.0
     total: int | None = None
 
+    @or_as_before
     def partial_fit(self, X: Any, y: Any = None) -> OnlineDictionary:
         """Learn from the next samples. What is refused leaves the dictionary as it was."""
         if "_learner" not in self.__dict__:
             X = validated(self, X, reset=True)
-            learner, seen = self._start(X, self.n_components), 0
+            learner, seen = self._start(X, count("n_components", self.n_components)), 0
         else:
             X = validated_as(self, X, self._learner.dtype)
             learner, seen = self._learner, self.n_samples_seen_
@@ -98,10 +109,9 @@ class OnlineDictionary(_Learner):
 
     def _learn(self, X: np.ndarray) -> None:
         self.__dict__.pop("_learner", None)
-        count = self.n_components if self.dict_init is None else len(self.dict_init)
-        count = clipped("n_components", count, max(len(X), 1), "the number of samples")
-        total = self.max_iter * len(X) if self.total is None else self.total
-        learner = self._start(X, count, total)
+        n_atoms = self.n_components if self.dict_init is None else len(self.dict_init)
+        n_atoms = clipped("n_components", n_atoms, max(len(X), 1), "the number of samples")
+        learner = self._start(X, n_atoms, self._total(len(X)))
         errors: list[float] = []
         with progress(self, X, None, self.max_iter) as report:
             while len(errors) < self.max_iter and not stalled(errors, self.tol):
@@ -111,14 +121,19 @@ class OnlineDictionary(_Learner):
                     report("learn", len(errors), self.max_iter, None, error)
         self._show(learner, len(errors) * len(X))
 
-    def _start(self, X: np.ndarray, count: int, total: int | None = None) -> _core.Incremental:
+    def _total(self, n_samples: int) -> int:
+        """Samples that a fit of so many will see."""
+        n_passes = count("max_iter", self.max_iter, most=MOST_AT_ONCE)
+        return n_passes * n_samples if self.total is None else self.total
+
+    def _start(self, X: np.ndarray, n_atoms: int, total: int | None = None) -> _core.Incremental:
         initial = None
         if self.dict_init is not None:
-            initial = samples(self.dict_init, "dict_init").astype(X.dtype, copy=False)[:count]
-            count = len(initial)
-        sparsity = clipped("sparsity", self.sparsity, count, "the number of atoms")
+            initial = samples(self.dict_init, "dict_init").astype(X.dtype, copy=False)[:n_atoms]
+            n_atoms = len(initial)
+        sparsity = clipped("sparsity", self.sparsity, n_atoms, "the number of atoms")
         self._seed = seed(self.random_state)
-        said = settings(self, count, sparsity, self._seed)
+        said = settings(self, n_atoms, sparsity, self._seed)
         if total is not None:
             said["total"] = total
         return _core.Incremental.start(X, said, initial, threads=threads(self.n_jobs))

@@ -3,47 +3,79 @@
 from __future__ import annotations
 
 import json
+import os
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_consistent_length, column_or_1d
+from scipy import sparse
+from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from ._arguments import FLOATS, at_least_one, dense
-from ._blocks import block, check_kind, checked_labels, distinct
+from ._arguments import FLOATS, dense
+from ._blocks import block, check_kind, checked_labels
 from ._classifiers import names
 from ._core import LkdlError
 
 _END = object()
 
 
-def cut(X: Any, y: Any, size: int) -> Callable[[], Iterator[Any]]:
+def is_npy(path: str) -> bool:
+    """Whether a file is one array, and its labels must be elsewhere."""
+    return path.lower().endswith(".npy")
+
+
+def mapped(rows: Any) -> Any:
+    """The array in an .npy file, which stays on disk until it is looked at; or the rows themselves."""
+    if not isinstance(rows, (str, os.PathLike)):
+        return rows
+    path = os.fspath(rows)
+    if not is_npy(path):
+        raise LkdlError(f"{path} is no .npy file; give files of other kinds without y")
+    try:
+        return np.load(path, mmap_mode="r")
+    except (ValueError, EOFError) as error:
+        raise LkdlError(f"{path} is no array of numbers or text that np.save wrote: {error}") from None
+
+
+def cut(X: Any, y: np.ndarray, size: int) -> Callable[[], Iterator[Any]]:
     """Blocks of so many rows of X and labels y. Rows are looked at when it is their turn, so that X
     may be a file that is mapped to memory."""
-    at_least_one("block_size", size)
-    y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
+    X = _in_rows(X)
     return lambda: ((X[i : i + size], y[i : i + size]) for i in range(0, len(y), size))
+
+
+def _in_rows(X: Any) -> Any:
+    """What has the rows of X by number."""
+    if hasattr(X, "to_dask_array"):
+        raise LkdlError("X is a data frame of Dask; lkdl.dask.LKDLClassifier takes those")
+    if sparse.issparse(X):
+        return X.tocsr()
+    X = getattr(X, "iloc", X)  # a data frame's rows may have other labels
+    return X if hasattr(X, "__getitem__") else np.asarray(X)
 
 
 def passes(blocks: Any) -> Callable[[], Iterator[Any]]:
     """What begins a pass over the blocks."""
     if callable(blocks):
-        return lambda: iter(blocks())
-    try:
-        begun = iter(blocks)
-    except TypeError:
-        kind = type(blocks).__name__
-        raise LkdlError(f"blocks must be an iterable of pairs (X, y), not {kind}") from None
-    if begun is blocks:
+        return lambda: _begun(blocks())
+    if _begun(blocks) is blocks:
         raise LkdlError(
             "blocks is an iterator, which can be gone through only once; give a list, an object "
             "whose __iter__ begins anew, or a function that returns an iterator"
         )
     return lambda: iter(blocks)
+
+
+def _begun(blocks: Any) -> Iterator[Any]:
+    try:
+        return iter(blocks)
+    except TypeError:
+        kind = type(blocks).__name__
+        raise LkdlError(f"blocks must be an iterable of pairs (X, y), not {kind}") from None
 
 
 class Source:
@@ -116,7 +148,7 @@ class Source:
             warnings.simplefilter("ignore")
             check_classification_targets(y)
         self._check_kind(y.dtype)
-        labels, places = distinct(y)
+        labels, places = np.unique(y, return_inverse=True)
         known = [self._index(label) for label in labels.tolist()]
         return np.array(known, dtype=np.int64)[places]
 

@@ -6,14 +6,17 @@ import os
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from sklearn.utils import column_or_1d
+
 from . import _core
-from ._arguments import at_least_one, seed, threads
+from ._arguments import count, seed, threads
 from ._blocks import USUAL_PILOT
-from ._classifiers import LKDLClassifier, labels_of
+from ._classifiers import LKDLClassifier
 from ._core import LkdlError
 from ._kernels import blockwise
 from ._progress import progress, with_callbacks
-from ._source import Source, cut, passes
+from ._source import Source, cut, is_npy, mapped, passes
+from ._undo import or_as_before
 
 #: How the command learns from blocks.
 LEARNERS = ("online", "rls", "mod")
@@ -123,20 +126,21 @@ class StreamLKDLClassifier(LKDLClassifier):
         return self.learner
 
     @with_callbacks
+    @or_as_before
     def fit(self, X: Any, y: Any = None) -> StreamLKDLClassifier:
         """Learn from blocks of samples.
 
         Parameters
         ----------
-        X : iterable of (X, y), callable, path, list of paths, or array
+        X : iterable of (X, y), callable, path, list of paths, array or data frame
             Pairs of samples and labels, in blocks that need not be of one size: a list, an object
             whose ``__iter__`` begins anew, or a function that returns an iterator. It is gone
             through several times, and must give the same every time. Or files with labels that
             ``lkdl fit --stream`` reads (.npz, .csv, .tsv, .svm, .idx, .parquet, names of sets), one
-            after the other. Or, with `y`, rows that are cut into blocks of `block_size`, such as an
-            array that is mapped to memory (``np.load("X.npy", mmap_mode="r")``).
-        y : array, default=None
-            The labels, where X are rows.
+            after the other. Or, with `y`, rows that are cut into blocks of `block_size`: an array,
+            a data frame, or an .npy file with one, which is read block by block.
+        y : array or path, default=None
+            The labels, where X are rows; or an .npy file with them.
         """
         if y is None and hasattr(X, "shape"):
             raise LkdlError("requires y to be passed, but the target y is None")
@@ -152,8 +156,6 @@ class StreamLKDLClassifier(LKDLClassifier):
 
     def _said(self) -> dict[str, Any]:
         """Everything that a fit is made with, whatever its samples come from."""
-        if self.grow < 0:
-            raise LkdlError(f"grow is {self.grow}, but must be at least 0")
         if self.checkpoint is None and (self.checkpoint_every is not None or self.resume):
             raise LkdlError("checkpoint_every and resume need a file: set checkpoint")
         every = None if self.checkpoint_every is None else str(self.checkpoint_every)
@@ -165,8 +167,8 @@ class StreamLKDLClassifier(LKDLClassifier):
         }
         return {
             "settings": self._settings(None, None),
-            "n_pilot": at_least_one("pilot_size", self.pilot_size),
-            "drift": (float(self.drift_limit), int(self.grow)),
+            "n_pilot": count("pilot_size", self.pilot_size),
+            "drift": (float(self.drift_limit), count("grow", self.grow, least=0)),
             "checkpoint": None if self.checkpoint is None else kept,
             "seed": seed(self.random_state),
             "threads": threads(self.n_jobs),
@@ -175,8 +177,9 @@ class StreamLKDLClassifier(LKDLClassifier):
     def _source(self, X: Any, y: Any) -> Source:
         if y is None:
             return Source(self, passes(X), "blocks of samples")
-        begin = cut(X, y, self.block_size)
-        return Source(self, begin, f"{len(y)} samples in blocks of {self.block_size}, each")
+        labels, size = column_or_1d(mapped(y), warn=True), count("block_size", self.block_size)
+        begin = cut(mapped(X), labels, size)
+        return Source(self, begin, f"{len(labels)} samples in blocks of {size}, each")
 
     def _of_blocks(self, source: Source, said: dict[str, Any]) -> Any:
         kernel = blockwise(self.kernel, source.head) if callable(self.kernel) else None
@@ -189,10 +192,11 @@ class StreamLKDLClassifier(LKDLClassifier):
             raise LkdlError(
                 "a kernel that is a function is for blocks and arrays; name one for files"
             )
-        found = _core.fit_files([os.fspath(file) for file in files], self.block_size, **said)
-        model = found[0]
-        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
-        self.classes_, self.n_features_in_ = labels_of(model.class_names), model.n_features
+        paths, block_size = [os.fspath(file) for file in files], count("block_size", self.block_size)
+        for path in filter(is_npy, paths):
+            raise LkdlError(f"{path} has no labels; give one such file, and its labels as y")
+        found = _core.fit_files(paths, block_size, **said)
+        self._take_names(found[0])
         return found
 
 

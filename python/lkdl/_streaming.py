@@ -10,11 +10,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from . import _core
-from ._arguments import FLOATS, dense, seed, threads
+from ._arguments import FLOATS, count, dense, seed, threads
 from ._blocks import check_kind
 from ._classifiers import LKDLClassifier, names
 from ._core import LkdlError
 from ._incremental import settings
+from ._undo import or_as_before
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -80,11 +81,13 @@ class OnlineLKDLClassifier(LKDLClassifier):
         ("algorithm", "batch_size", "fading", "forgetting", "total", "drift_limit", "n_more")
     )
 
+    @or_as_before
     def fit(self, X: Any, y: Any) -> OnlineLKDLClassifier:
         """Forget everything, and learn from the rows of X as one block."""
         self.__dict__.pop("_learners", None)
         return self.partial_fit(X, y)
 
+    @or_as_before
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> OnlineLKDLClassifier:
         """Learn from the next rows X and their labels y.
 
@@ -107,11 +110,13 @@ class OnlineLKDLClassifier(LKDLClassifier):
         if first:
             self._begin(dense(X), y, classes)
         else:
+            self._check_same(classes)
             self._feed(dense(X).astype(self.model_.dtype, copy=False), y)
         return self
 
     def _begin(self, X: np.ndarray, y: np.ndarray, classes: Any) -> None:
         """Everything that the first block decides."""
+        count("n_more", self.n_more, least=0)
         known = None if classes is None else np.unique(classes)
         found = np.unique(y)
         if len(found if known is None else known) < 2:
@@ -129,6 +134,12 @@ class OnlineLKDLClassifier(LKDLClassifier):
         self._learn(model, learners, mapped, y)
         self._drift = None if energies is None else _core.Drift.of(*energies)
         self.drift_ = None if energies is None else self._drift.level
+
+    def _check_same(self, classes: Any) -> None:
+        """Refuses classes that were not announced at the first call."""
+        said = self.classes_ if self._all_known else None
+        if classes is not None and not np.array_equal(np.unique(classes), said):
+            raise LkdlError("classes are not those of the first call; give them there, or never")
 
     def _check_known(self, labels: np.ndarray, known: np.ndarray | None) -> None:
         new = [] if known is None else np.setdiff1d(labels, known)
@@ -149,7 +160,7 @@ class OnlineLKDLClassifier(LKDLClassifier):
         if energies is not None:
             drift = drift.after(*energies)
             if self.n_more and drift.level > self.drift_limit:
-                n_more = min(self.n_more, len(X))
+                n_more = min(int(self.n_more), len(X))
                 model = model.grown(X, n_more, self._seed, threads(self.n_jobs))
                 learners = {of: learner.grown(model.rank) for of, learner in learners.items()}
                 mapped, energies = model.mapped(X, threads(self.n_jobs))
@@ -168,9 +179,9 @@ class OnlineLKDLClassifier(LKDLClassifier):
         atoms: np.ndarray | None = None,
     ) -> _core.Incremental:
         """The learner of a class that starts from these atoms, or from its first samples."""
-        count = max(model.n_atoms) if atoms is None else len(atoms)
+        n_atoms = max(model.n_atoms) if atoms is None else len(atoms)
         sparsity = int(model.settings["learning-sparsity"])
-        said = settings(self, count, min(sparsity, count), self._seed)
+        said = settings(self, n_atoms, min(sparsity, n_atoms), self._seed)
         return _core.Incremental.start(
             mapped, said, atoms, stream=number, threads=threads(self.n_jobs)
         )

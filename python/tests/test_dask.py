@@ -7,6 +7,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import lkdl
@@ -14,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from lkdl import _arguments, _core
+from scipy import sparse
 from sklearn.base import clone
 
 da = pytest.importorskip("dask.array", reason="Dask is not installed: pip install 'lkdl[dask]'")
@@ -21,6 +23,7 @@ distributed = pytest.importorskip("distributed", reason="Dask's distributed is n
 dd = pytest.importorskip("dask.dataframe", reason="Dask's data frames are not installed")
 cloudpickle = pytest.importorskip("cloudpickle")
 
+import dask
 import lkdl.dask
 from lkdl.dask._blocks import Blocks, total
 from lkdl.dask._pilot import draw_pilot
@@ -86,6 +89,9 @@ def test_models_are_byte_identical_on_any_number_of_workers(
         assert len(client.scheduler_info()["workers"]) == n_workers
         for name, estimator in estimators().items():
             assert bits(estimator.fit(X, y)) == without_cluster[name], name
+            if hasattr(estimator, "transform"):
+                here = estimator.to_local().transform(memory)
+                assert np.array_equal(estimator.transform(X).compute(), here), name
         labels = estimator.predict(X)
         assert isinstance(labels, da.Array)
         assert np.array_equal(labels.compute(), estimator.to_local().predict(memory))
@@ -116,6 +122,33 @@ def test_a_worker_that_dies_amid_a_fit_changes_nothing(name, load, data, without
         assert bits(fitted) == without_cluster[name]
         assert len(list(tmp_path.iterdir())) > load, "it was loaded again"
         assert before != {worker.pid for worker in local.workers.values()}, "nobody died"
+
+
+def polynomial(A, B):
+    return (1 + A @ B.T) ** 2
+
+
+def of_two_samples(a, b):
+    return float(1 + a @ b) ** 2
+
+
+def test_a_kernel_that_is_a_function_travels_to_workers(data):
+    X, y, memory, labels = data
+    said = {"map": "nystroem", "prepare": "l2", "n_landmarks": 30, "n_atoms": 10, "sparsity": 3}
+    held = threading.Lock()
+    with cluster(2) as local, distributed.Client(local):
+        for kernel in (polynomial, lambda A, B: (1 + A @ B.T) ** 3):
+            there = lkdl.dask.LKDLClassifier(**said, kernel=kernel, max_iter=2).fit(X, y)
+            found = there.predict(X).compute()
+            assert np.array_equal(found, there.to_local().predict(memory))
+            assert np.mean(found == labels) > 0.8
+        few = X[:300].rechunk((100, -1))
+        map = lkdl.dask.Nystroem(of_two_samples, n_components=10, rank=5, map="optimal").fit(few)
+        assert map.transform(few).compute().shape == (300, 5)
+        bound = lambda A, B: (held, polynomial(A, B))[1]
+        for estimator in (lkdl.dask.LKDLClassifier(kernel=bound), lkdl.dask.Nystroem(bound)):
+            with pytest.raises(lkdl.LkdlError, match="cannot be sent .*lock.*; define the function"):
+                estimator.fit(X, y)
 
 
 def test_a_client_may_be_given_and_stays_at_home(data, without_cluster):
@@ -341,11 +374,55 @@ def test_labels_that_are_missing_are_named(data):
         model.fit(fewer, y)
 
 
+def differing(labels, number, change):
+    """Blocks of labels, one of which is of another type, which their graph does not say."""
+    parts = [labels[first : first + ROWS] for first in range(0, len(labels), ROWS)]
+    parts[number] = change(parts[number])
+    delayed = [dask.delayed(part, pure=False) for part in parts]
+    arrays = [da.from_delayed(d, p.shape, labels.dtype) for d, p in zip(delayed, parts, strict=True)]
+    return da.concatenate(arrays)
+
+
+def with_text(labels):
+    return np.array(["three", *labels[1:].tolist()], dtype=object)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda y: y.astype(str), "block 7: has labels of <U.*, but those before are of int64; make"),
+        (lambda y: y > 4, "block 7: has labels of bool, but those before are of int64; make"),
+        (lambda y: y.astype(bytes), "block 7: has labels of .S.*; make them text"),
+        (with_text, "block 7: has labels of several types, int and str; make all of them text"),
+    ],
+)
+def test_labels_of_another_type_are_refused_by_block(change, said, data):
+    X, _, _, labels = data
+    with pytest.raises(lkdl.LkdlError, match=said):
+        estimators()["classifier"].fit(X, differing(labels, 7, change))
+
+
+def test_labels_may_be_categories(data):
+    X, y, memory, labels = data
+    expected = estimators()["classifier"].fit(X, y)
+    for categories in (pd.Series(labels), pd.Series([f"digit {label}" for label in labels])):
+        series = dd.from_pandas(categories.astype("category"), chunksize=ROWS)
+        model = estimators()["classifier"].fit(X, series)
+        assert model.classes_.tolist() == sorted(set(categories.tolist()))
+        assert np.array_equal(model.residuals(memory), expected.residuals(memory))
+        assert model.score(X, series) == expected.score(X, y)
+    with pytest.raises(lkdl.LkdlError, match="one dimension"):
+        model.fit(X, series.to_frame())
+
+
 def test_collections_that_are_none_are_refused(data):
     X, _, memory, _ = data
     for wrong, said in [(memory, "Dask array"), (X[0], "two dimensions"), (X[:0], "no samples")]:
         with pytest.raises(lkdl.LkdlError, match=said):
             lkdl.dask.MOD(10, sparsity=2).fit(wrong)
+    uncounted = X.map_blocks(lambda x: x[:, :5], chunks=(X.chunks[0], (np.nan,)), dtype=X.dtype)
+    with pytest.raises(lkdl.LkdlError, match="unknown number of columns; X.compute_chunk_sizes"):
+        lkdl.dask.MOD(10, sparsity=2).fit(uncounted)
     with pytest.raises(lkdl.LkdlError, match="precomputed"):
         lkdl.dask.Nystroem("precomputed").fit(X)
     with pytest.raises(lkdl.LkdlError, match="landmarks="):
@@ -369,6 +446,21 @@ def test_blocks_without_samples_count_for_nothing(data):
     assert online.fit(holes).n_samples_seen_ == 1797
 
 
+def test_online_learning_goes_on_in_its_precision_and_with_its_atoms(data):
+    X, _, memory, _ = data
+    arguments = {"sparsity": 2, "pilot_size": 200}
+    online = lkdl.dask.OnlineDictionary(20, **arguments).partial_fit(X[:300])
+    assert online.partial_fit(X[300:].astype(np.float32)).components_.dtype == np.float64
+    assert online.n_samples_seen_ == len(memory)
+    # fewer samples than atoms: more will come
+    there = lkdl.dask.OnlineDictionary(20, **arguments).partial_fit(X[:5]).partial_fit(X[5:])
+    here = lkdl.OnlineDictionary(20, sparsity=2).partial_fit(memory[:5]).partial_fit(memory[5:])
+    assert np.array_equal(there.components_, here.components_)
+    with pytest.raises(lkdl.LkdlError, match="total"):
+        arguments.update(algorithm="rls", forgetting=0.9)
+        lkdl.dask.OnlineDictionary(20, **arguments).partial_fit(X)
+
+
 def test_online_learning_refuses_columns_in_another_order(data):
     _, _, memory, _ = data
     frame = pd.DataFrame(memory, columns=[f"pixel{i}" for i in range(memory.shape[1])])
@@ -385,6 +477,78 @@ def test_columns_in_several_blocks_and_integers_are_taken(data):
     model = estimators()["mod"].fit(X)
     assert bits(estimators()["mod"].fit(X.rechunk((ROWS, 10)))) == bits(model)
     assert bits(estimators()["mod"].fit(X.astype(np.int32))) == bits(model)
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.coo_array, sparse.csc_matrix])
+def test_blocks_may_be_sparse(kind, data, without_cluster):
+    X, y, memory, _ = data
+    rows = X.map_blocks(kind)
+    model = estimators()["classifier"].fit(rows, y)
+    assert bits(model) == without_cluster["classifier"]
+    assert np.array_equal(model.predict(rows).compute(), model.predict(memory))
+
+
+def frames(memory, change):
+    names = [f"pixel{i}" for i in range(memory.shape[1])]
+    return dd.from_pandas(change(pd.DataFrame(memory, columns=names)), npartitions=6)
+
+
+@pytest.mark.parametrize("dtype", ["Float64", "Int64", "float64[pyarrow]"])
+def test_columns_may_be_nullable(dtype, data):
+    memory = data[2]
+    expected = estimators()["mod"].fit(frames(memory, lambda frame: frame))
+    model = estimators()["mod"].fit(frames(memory, lambda frame: frame.astype(dtype)))
+    assert bits(model) == bits(expected)
+    assert np.array_equal(model.feature_names_in_, expected.feature_names_in_)
+
+
+def with_missing(frame):
+    frame = frame.astype("Float64")
+    frame.iloc[650, 3] = pd.NA
+    return frame
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (with_missing, "block 2: holds <NA> in row 50, column 3; fill, drop or encode"),
+        (lambda frame: frame.assign(pixel5="dark"), "block .: holds 'dark' in row 0, column 5; fill"),
+    ],
+)
+def test_columns_that_are_no_numbers_are_named(change, said, data):
+    collection = frames(data[2], change)
+    for name in ("mod", "nystroem"):
+        with pytest.raises(lkdl.LkdlError, match=said):
+            estimators()[name].fit(collection)
+    with pytest.raises(lkdl.LkdlError, match=said):
+        estimators()["mod"].fit(frames(data[2], lambda frame: frame)).transform(collection).compute()
+
+
+def test_only_texts_are_names_of_columns(data):
+    numbered = frames(data[2], lambda frame: frame.set_axis(range(64), axis=1))
+    assert not hasattr(estimators()["mod"].fit(numbered), "feature_names_in_")
+    with pytest.raises(lkdl.LkdlError, match="complex128, but samples must be real"):
+        estimators()["mod"].fit(data[0].astype(complex))
+
+
+def test_results_stay_lazy_and_scores_are_of_one_kind(data):
+    X, y, memory, _ = data
+    map = lkdl.dask.Nystroem(gamma=1e-3, n_components=10, pilot_size=100).fit(X)
+    assert isinstance(map.set_output(transform="pandas").transform(X), da.Array)
+    assert isinstance(map.transform(memory), pd.DataFrame)
+    model = estimators()["classifier"].fit(X, y)
+    with pytest.raises(lkdl.LkdlError, match="has labels of <U.*, but those before are of int64"):
+        model.score(X, y.astype(str))
+
+
+@pytest.mark.parametrize("name", lkdl.dask.__all__)
+def test_parameters_are_documented_as_they_are_here(name):
+    kind = getattr(lkdl.dask, name)
+    for parameter in kind().get_params():
+        assert parameter in kind.__doc__, parameter
+    assert "client : distributed.Client" in kind.__doc__ and "lkdl.dask." in kind.__doc__
+    for elsewhere in ("precomputed", "random order", "first block", "None`` and -1 are", "evenly"):
+        assert elsewhere not in kind.__doc__, elsewhere
 
 
 def test_without_dask_the_import_says_what_to_install():

@@ -109,8 +109,9 @@ def test_classes_may_have_any_names_and_blocks_any_form(data):
     assert same(there, here) and list(there.feature_names_in_) == list(here.feature_names_in_)
 
 
+@pytest.mark.parametrize("persist", [False, True])
 @pytest.mark.parametrize("change", ["other labels", "other classes", "other samples"])
-def test_data_that_change_between_passes_are_noticed(change, data, monkeypatch):
+def test_data_that_change_between_passes_are_noticed(change, persist, data, monkeypatch):
     X, y = on_dask(*data)
     moved, draw = [], lkdl.dask._classifier.draw_pilot
 
@@ -126,9 +127,25 @@ def test_data_that_change_between_passes_are_noticed(change, data, monkeypatch):
         y = y.map_blocks(lambda y: y + 100 if moved else y, dtype=y.dtype)
     else:
         X = X.map_blocks(lambda X: X * (1 + len(moved)), dtype=X.dtype)
-        update = lkdl._core.update_atoms
-        moving = lambda *arguments: moved.append(None) or update(*arguments)
-        monkeypatch.setattr(lkdl._core, "update_atoms", moving)
-    model = lkdl.dask.LKDLClassifier(**SAID, map="none", prepare="none", persist=False)
+    model = lkdl.dask.LKDLClassifier(**SAID, map="none", prepare="none", persist=persist)
     with pytest.raises(lkdl.LkdlError, match="changed between two passes|were not there"):
         model.fit(X, y)
+
+
+@pytest.mark.parametrize("change", [lambda X: 2 * X, lambda X: X[:-1]])
+def test_samples_of_a_later_pass_are_those_of_the_one_before(change, data, monkeypatch):
+    X, y = on_dask(*data)
+    moved, update = [], lkdl._core.update_atoms
+    moving = lambda *arguments: moved.append(None) or update(*arguments)
+    X = X.map_blocks(lambda X: change(X) if moved else X, dtype=X.dtype)
+    monkeypatch.setattr(lkdl._core, "update_atoms", moving)
+    for estimator in (
+        lkdl.dask.LKDLClassifier(**SAID, map="none", prepare="none", persist=False),
+        lkdl.dask.MOD(10, sparsity=2, pilot_size=100),
+    ):
+        moved.clear()
+        with pytest.raises(lkdl.LkdlError, match="changed between two passes|has labels of shape"):
+            estimator.fit(X, y)
+    # virtual samples that workers hold do not change
+    moved.clear()
+    lkdl.dask.LKDLClassifier(**SAID, map="none", prepare="none").fit(X, y)

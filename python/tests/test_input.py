@@ -6,6 +6,7 @@ import lkdl
 import numpy as np
 import pytest
 from lkdl import _arguments
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 ESTIMATORS = [lkdl.Nystroem(n_components=20, gamma=1e-3), lkdl.KSVD(10, sparsity=2)]
@@ -137,7 +138,7 @@ def test_errors_are_value_errors_that_name_value_and_fix(few):
         lkdl.KSVD(5, sparsity=1, random_state=-1).fit(X)
     with pytest.raises(lkdl.LkdlError, match="n_jobs is 0"):
         lkdl.KSVD(5, sparsity=1, n_jobs=0).fit(X)
-    with pytest.raises(lkdl.LkdlError, match="sparsity is 0, but must be between 1 and n_atoms"):
+    with pytest.raises(lkdl.LkdlError, match="sparsity is 0, but must be at least 1"):
         lkdl.KSVD(5, sparsity=0).fit(X)
     with pytest.raises(lkdl.LkdlError, match="max_iter is 0, but must be at least 1"):
         lkdl.KSVD(5, sparsity=1, max_iter=0).fit(X)
@@ -149,6 +150,42 @@ def test_errors_are_value_errors_that_name_value_and_fix(few):
         lkdl.LKDLClassifier().fit(X, np.zeros(len(X)))
 
 
+CLASSIFIER = {"n_atoms": 5, "sparsity": 2, "map": "none"}
+COUNTS = [
+    (lkdl.StreamLKDLClassifier(**CLASSIFIER), ("pilot_size", "block_size", "grow")),
+    (lkdl.OnlineLKDLClassifier(**CLASSIFIER), ("batch_size", "total")),
+    (lkdl.LKDLClassifier(**CLASSIFIER), ("memory_limit", "n_jobs")),
+    (lkdl.KSVD(5, sparsity=2), ("max_iter",)),
+    (lkdl.OnlineDictionary(5, sparsity=2), ("max_iter", "batch_size", "total")),
+    (lkdl.Nystroem(), ("memory_limit",)),
+    (lkdl.RandomFourier(), ("n_components",)),
+]
+
+
+@pytest.mark.parametrize(("estimator", "names"), COUNTS, ids=lambda of: type(of).__name__)
+def test_numbers_beyond_what_the_engine_holds_are_refused(estimator, names, few):
+    for name in (*names, "random_state"):
+        said = f"{name} is {2**64}, but must be at most"
+        with pytest.raises(lkdl.LkdlError, match=said):
+            clone(estimator).set_params(**{name: 2**64}).fit(*few)
+    for name in {*names, "random_state"} - {"n_jobs"}:  # which may be negative
+        with pytest.raises(lkdl.LkdlError, match=f"{name} is -3, but must be at least"):
+            clone(estimator).set_params(**{name: -3}).fit(*few)
+    for name in {*names} - {"n_jobs"}:
+        with pytest.raises(lkdl.LkdlError, match=f"{name} is 2.5, but must be a whole number"):
+            clone(estimator).set_params(**{name: 2.5}).fit(*few)
+    clone(estimator).set_params(random_state=2**64 - 1).fit(*few)
+
+
+def test_a_whole_number_may_be_written_as_a_power_of_ten(few):
+    assert lkdl.LKDLClassifier(**CLASSIFIER, memory_limit=2e9).fit(*few).score(*few) > 0.5
+    sizes = {"pilot_size": 1e6, "block_size": 1e2}
+    assert lkdl.StreamLKDLClassifier(**CLASSIFIER, **sizes).fit(*few).score(*few) > 0.5
+    for estimator in (*ESTIMATORS, lkdl.RandomFourier(), lkdl.OnlineDictionary(sparsity=2)):
+        ten, same = (clone(estimator).set_params(n_components=n).fit(few[0]) for n in (10, 1e1))
+        assert np.array_equal(ten.transform(few[0]), same.transform(few[0]))
+
+
 def test_unfitted_use_and_other_features_are_refused(few):
     X, y = few
     for estimator in (lkdl.Nystroem(), lkdl.KSVD(), lkdl.RandomFourier(), lkdl.SparseCoder()):
@@ -156,6 +193,8 @@ def test_unfitted_use_and_other_features_are_refused(few):
             estimator.transform(X)
     with pytest.raises(NotFittedError):
         lkdl.LKDLClassifier().predict(X)
+    with pytest.raises(NotFittedError):
+        lkdl.KSVD().score(X)
     model = lkdl.DictionaryClassifier(n_atoms=5, sparsity=2).fit(X, y)
     with pytest.raises(ValueError, match="63 features, but DictionaryClassifier is expecting 64"):
         model.predict(X[:, 1:])
@@ -179,6 +218,11 @@ def test_what_was_learned_need_not_be_aligned(few):
             setattr(copy, name, unaligned(value))
     assert not copy._points.flags.aligned
     assert np.array_equal(copy.transform(X), map.transform(X))
+    coder = lkdl.KSVD(10, sparsity=2).fit(X)
+    expected = coder.transform(X)
+    for atoms in (unaligned(coder.components_), np.asfortranarray(coder.components_)):
+        coder.components_ = atoms
+        assert np.array_equal(coder.transform(X), expected)
     learner = lkdl.OnlineDictionary(10, sparsity=2).partial_fit(X)
     settings, arrays = learner._learner.state()
     restored = lkdl._incremental._restored(settings, {k: unaligned(v) for k, v in arrays.items()})

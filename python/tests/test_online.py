@@ -8,6 +8,7 @@ import lkdl
 import numpy as np
 import pytest
 from lkdl import _core
+from sklearn.base import clone
 
 ALGORITHMS = ["online", "rls"]
 
@@ -181,12 +182,27 @@ def test_a_label_that_was_not_announced_is_refused_and_changes_nothing(digits):
     assert np.array_equal(stream.residuals(X[:20]), before) and stream.n_samples_seen_ == 500
 
 
+def test_classes_are_announced_at_the_first_call(digits):
+    X, y = digits
+    stream = lkdl.OnlineLKDLClassifier(n_atoms=8, sparsity=2)
+    stream.partial_fit(X[:300], y[:300], classes=np.arange(10))
+    stream.partial_fit(X[300:], y[300:], classes=np.arange(10)[::-1])
+    with pytest.raises(lkdl.LkdlError, match="classes are not those of the first call"):
+        stream.partial_fit(X[300:], y[300:], classes=np.arange(12))
+    stream = clone(stream).partial_fit(X[:300], y[:300])
+    with pytest.raises(lkdl.LkdlError, match="classes are not those of the first call"):
+        stream.partial_fit(X[300:], y[300:], classes=np.arange(10))
+    assert stream.n_samples_seen_ == 300
+
+
 def test_labels_of_another_kind_are_refused_and_change_nothing(digits):
     X, y = digits
     model = lkdl.OnlineLKDLClassifier(n_atoms=8, sparsity=2).partial_fit(X[:300], y[:300])
     before = model.model_.to_bytes()
     with pytest.raises(lkdl.LkdlError, match="y has labels of <U.*, but those before are of int64"):
         model.partial_fit(X[300:400], y[300:400].astype(str))
+    with pytest.raises(lkdl.LkdlError, match="y has labels of bool, but those before are of int64"):
+        model.partial_fit(X[300:400], y[300:400] > 4)
     assert model.model_.to_bytes() == before and model.classes_.dtype == y.dtype
     model.partial_fit(X[300:400], y[300:400])
 

@@ -36,6 +36,8 @@ CLASSIFIERS = [
     lkdl.FDDLClassifier(max_iter=2),
     lkdl.SRCClassifier(),
     lkdl.OnlineLKDLClassifier(),
+    lkdl.StreamLKDLClassifier(),
+    lkdl.StreamLKDLClassifier(learner="mod", block_size=7),
 ]
 
 
@@ -51,6 +53,36 @@ def test_a_copy_by_pickle_says_the_same(estimator, few):
     copy = pickle.loads(pickle.dumps(fitted))
     assert np.array_equal(fitted.residuals(X), copy.residuals(X))
     assert copy.settings_ == fitted.settings_ and copy.choice_ == fitted.choice_
+
+
+def own_kernel(A, B):
+    return (1 + A @ B.T) ** 2
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        lkdl.LKDLClassifier(map="nystroem", n_landmarks=40, normalized=True),
+        lkdl.KernelKSVDClassifier(n_atoms=5, sparsity=2),
+        lkdl.SRCClassifier(exact=True),
+    ],
+    ids=lambda e: type(e).__name__,
+)
+def test_a_pickle_has_the_kernel_that_is_a_function(estimator, few):
+    X, y = few[0][:100], few[1][:100]
+    fitted = clone(estimator).set_params(kernel=own_kernel).fit(X, y)
+    copy = pickle.loads(pickle.dumps(fitted))
+    assert np.array_equal(fitted.residuals(X), copy.residuals(X))
+    with pytest.raises(lkdl.LkdlError, match="the kernel custom.own_kernel. cannot be saved"):
+        lkdl.save(fitted, "model.lkdl")
+
+
+def test_a_pickle_with_a_function_and_many_samples_comes_back(digits):
+    # whose values are computed anew on all threads, each of which waits for the interpreter's lock
+    X, y = digits
+    model = lkdl.SRCClassifier(exact=True, kernel=own_kernel, normalized=True, sparsity=3).fit(X, y)
+    copy = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(copy.predict(X[:50]), model.predict(X[:50]))
 
 
 @pytest.mark.parametrize("estimator", TRANSFORMERS, ids=lambda e: type(e).__name__)

@@ -64,6 +64,14 @@ def test_whatever_hands_out_the_blocks_the_bits_are_the_same(data, blocks, tmp_p
     assert np.array_equal(copy.predict(frame), named.predict(frame))
 
 
+def test_rows_of_a_frame_are_cut_by_their_number(data, blocks):
+    X, y = data
+    expected = model().fit(blocks).model_.to_bytes()
+    for index in (np.linspace(0, 1, len(y)), np.arange(len(y))[::-1], [f"row {i}" for i in range(len(y))]):
+        frame = pd.DataFrame(X, index=index)
+        assert model(block_size=ROWS).fit(frame, pd.Series(y, index=index)).model_.to_bytes() == expected
+
+
 def test_one_precision_is_that_of_all_blocks(blocks):
     single = [(X.astype(np.float32), y) for X, y in blocks]
     assert model().fit(single).model_.dtype == np.float32
@@ -153,6 +161,12 @@ def with_nan(X):
     return X
 
 
+def with_object(y, label):
+    y = y.astype(object)
+    y[7] = label
+    return y
+
+
 BAD = {
     "NaN": (lambda X, y: (with_nan(X), y), "block 2: .*NaN"),
     "other columns": (lambda X, y: (X[:, :5], y), "block 2: X has 5 features, but .* 64"),
@@ -163,6 +177,27 @@ BAD = {
         "block 2: has no label in row 7",
     ),
     "text": (lambda X, y: (X, y.astype(str)), "block 2: has labels of .*U.*, but .* int64"),
+    "bytes": (lambda X, y: (X, y.astype(bytes)), "block 2: has labels of .*S.*; make them text"),
+    "objects that are bytes": (
+        lambda X, y: (X, y.astype(bytes).astype(object)),
+        "block 2: has labels of .*S.*; make them text",
+    ),
+    "None": (lambda X, y: (X, with_object(y, None)), "block 2: has no label in row 7"),
+    "a text among numbers": (
+        lambda X, y: (X, with_object(y, "seven")),
+        "block 2: has labels of several types, int and str; make all of them text",
+    ),
+    "a number among texts": (
+        lambda X, y: (X, with_object(y.astype(str), 7)),
+        "block 2: has labels of several types, int and str",
+    ),
+    "truth values": (lambda X, y: (X, y > 4), "block 2: has labels of bool, but .* int64; make"),
+    "objects that are truth values": (
+        lambda X, y: (X, (y > 4).astype(object)),
+        "block 2: has labels of bool, but .* int64; make",
+    ),
+    "pairs": (lambda X, y: (X, pd.Series(list(zip(y, y)))), "block 2: has labels of tuple; make"),
+    "dates": (lambda X, y: (X, y.astype("M8[D]")), "block 2: has labels of datetime64.*; make"),
     "measurements": (lambda X, y: (X, y + 0.5), "block 2: Unknown label type"),
     "no pair": (lambda X, y: X, r"block 2: is a ndarray, but must be a pair \(X, y\)"),
     "three": (lambda X, y: (X, y, y), "block 2: is a tuple, but must be a pair"),
@@ -174,6 +209,36 @@ def test_a_bad_block_is_named(what, blocks):
     change, said = BAD[what]
     with pytest.raises(LkdlError, match=said):
         model().fit([*blocks[:2], change(*blocks[2]), *blocks[3:]])
+
+
+def test_types_that_scikit_learn_refuses_are_refused_by_block(blocks):
+    X, y = blocks[2]
+    for rows, said in (
+        (np.full(X.shape, {}), "block 2: float.. argument must be a string or a real number"),
+        (pd.DataFrame(X).rename(columns={3: "three"}), "block 2: Feature names are only supported"),
+    ):
+        with pytest.raises(TypeError, match=said):
+            model().fit([*blocks[:2], (rows, y), *blocks[3:]])
+
+
+KINDS_OF_LABELS = {
+    "categories": lambda y: pd.Series(y).astype("category"),
+    "categories of texts": lambda y: pd.Categorical([f"digit {label}" for label in y]),
+    "nullable": lambda y: pd.Series(y).astype("Int64"),
+    "texts of pandas": lambda y: pd.Series(y).astype("string"),
+    "objects that are numbers": lambda y: y.astype(object),
+    "truth values": lambda y: pd.Series(y > 4).astype("boolean"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_LABELS)
+def test_labels_may_be_of_any_kind_that_scikit_learn_takes(kind, data, blocks):
+    change = KINDS_OF_LABELS[kind]
+    fitted = model().fit([(X, change(y)) for X, y in blocks])
+    labels = np.asarray(change(data[1])).tolist()
+    assert np.mean(fitted.predict(data[0]) == np.array(labels)) > 0.9
+    assert fitted.classes_.tolist() == sorted(set(labels))
+    assert fitted.classes_.dtype.kind == ("O" if isinstance(labels[0], str) else "ib"["truth" in kind])
 
 
 def changing(first, then):
@@ -207,6 +272,7 @@ def test_what_is_no_source_is_refused_with_what_is(data, blocks):
         (iter(blocks), "iterator, which can be gone through only once"),
         ((block for block in blocks), "iterator, which can be gone through only once"),
         (17, r"iterable of pairs \(X, y\), not int"),
+        (lambda: None, r"iterable of pairs \(X, y\), not NoneType"),
         ([], "no samples"),
         ([(X[:0], y[:0])], "no samples"),
         (X, "y is None"),
@@ -234,6 +300,79 @@ def test_a_kernel_may_be_a_function(data, blocks):
     assert fitted.score(X, y) > 0.9
     with pytest.raises(LkdlError, match="name one for files"):
         model(kernel=lambda A, B: A @ B.T).fit("digits")
+
+
+def test_samples_and_labels_may_be_in_npy_files(data, tmp_path):
+    X, y = data
+    expected = model(block_size=ROWS).fit(X, y).model_.to_bytes()
+    np.save(tmp_path / "y.npy", y)
+    for name, rows in (("X", X), ("columns", np.asfortranarray(X)), ("bytes", X.astype(np.uint8))):
+        file = tmp_path / f"{name}.npy"
+        np.save(file, rows)
+        for labels in (y, tmp_path / "y.npy", str(tmp_path / "y.npy")):
+            assert model(block_size=ROWS).fit(file, labels).model_.to_bytes() == expected
+    np.save(tmp_path / "words.npy", y.astype(str))
+    assert model(block_size=ROWS).fit(str(file), tmp_path / "words.npy").classes_[3] == "3"
+
+
+def test_npy_files_that_hold_no_samples_or_labels_are_refused(data, tmp_path):
+    X, y = data
+    file, other = tmp_path / "X.npy", tmp_path / "other.npy"
+    np.save(file, X)
+    np.save(other, y.astype(object))
+    with pytest.raises(LkdlError, match=r"other\.npy is no array of numbers or text .*objects"):
+        model().fit(file, other)
+    other.write_bytes(b"")
+    with pytest.raises(LkdlError, match=r"other\.npy is no array"):
+        model().fit(other, y)
+    with pytest.raises(LkdlError, match="X.npz is no .npy file"):
+        model().fit(tmp_path / "X.npz", y)
+    with pytest.raises(LkdlError, match="X.npy has no labels; give .* as y"):
+        model().fit(file)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model().fit(file, y[:-1])
+    with pytest.raises(OSError):
+        model().fit(tmp_path / "missing.npy", y)
+
+
+@pytest.mark.parametrize("kind", [sparse.coo_array, sparse.csc_matrix, sparse.dok_array])
+def test_sparse_rows_of_any_kind_are_taken(kind, data, blocks):
+    X, y = data
+    expected = model().fit(blocks).model_.to_bytes()
+    assert model(block_size=ROWS).fit(kind(X), y).model_.to_bytes() == expected
+    assert model().fit([(kind(X), y) for X, y in blocks]).model_.to_bytes() == expected
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.filterwarnings("error:X .* feature names")
+def test_columns_of_files_have_names(kind, data, tmp_path):
+    X, y = data
+    frame = pd.DataFrame(X, columns=[f"pixel {i}" for i in range(64)])
+    file = tmp_path / f"digits.{kind}"
+    getattr(frame.assign(label=y), f"to_{kind}")(file, index=False)
+    fitted = model().fit(file)
+    assert list(fitted.feature_names_in_) == list(frame.columns)
+    assert fitted.score(frame, y) > 0.8
+    lkdl.save(fitted, tmp_path / "model.lkdl")
+    for other in (fitted, lkdl.load(tmp_path / "model.lkdl")):
+        with pytest.raises(ValueError, match="must be in the same order"):
+            other.predict(frame[frame.columns[::-1]])
+    np.savez(tmp_path / "digits.npz", X=X, y=y)
+    assert not hasattr(fitted.fit(tmp_path / "digits.npz"), "feature_names_in_")
+
+
+def test_columns_of_frames_have_names_in_every_block(blocks):
+    names = [f"pixel {i}" for i in range(64)]
+    frames = [(pd.DataFrame(X, columns=names), y) for X, y in blocks]
+    fitted = model().fit(lambda: iter(frames))
+    assert list(fitted.feature_names_in_) == names
+    reverse = frames[2][0][names[::-1]]
+    with pytest.raises(ValueError, match="must be in the same order"):
+        fitted.predict(reverse)
+    with pytest.raises(LkdlError, match=r"block 2: (.|\n)*must be in the same order"):
+        model().fit([*frames[:2], (reverse, frames[2][1]), *frames[3:]])
+    numbered = [(pd.DataFrame(X), y) for X, y in blocks]
+    assert not hasattr(fitted.fit(numbered), "feature_names_in_")
 
 
 def test_files_that_are_damaged_or_do_not_fit_are_refused(data, tmp_path):

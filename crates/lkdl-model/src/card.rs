@@ -113,6 +113,8 @@ pub(crate) enum KernelRecord {
     Normalized { inner: Box<KernelRecord> },
     /// See [`Kernel::Precomputed`].
     Precomputed,
+    /// See [`Kernel::Custom`]: what the function is called, which is kept elsewhere.
+    Custom { function: String },
 }
 
 impl TryFrom<&Kernel> for KernelRecord {
@@ -133,32 +135,35 @@ impl TryFrom<&Kernel> for KernelRecord {
                 Self::Normalized { inner: Box::new(Self::try_from(inner.as_ref())?) }
             }
             Kernel::Precomputed => Self::Precomputed,
+            Kernel::Custom(own) => Self::Custom { function: own.name().into() },
             other => {
                 return Err(ModelError::Unsaveable {
                     what: format!("the kernel {other}"),
-                    fix: "keep the program that defines it, and fit again there",
+                    fix: "use a kernel that this version of the model file knows",
                 });
             }
         })
     }
 }
 
-impl From<&KernelRecord> for Kernel {
-    fn from(record: &KernelRecord) -> Self {
-        match record {
-            KernelRecord::Linear => Self::Linear,
-            &KernelRecord::Polynomial { degree, offset } => Self::Polynomial { degree, offset },
-            &KernelRecord::Gaussian { sigma } => Self::Gaussian { sigma },
-            &KernelRecord::Exponential { sigma } => Self::Exponential { sigma },
-            &KernelRecord::Laplacian { rate } => Self::Laplacian { rate },
-            KernelRecord::Cosine => Self::Cosine,
-            &KernelRecord::Sigmoid { scale, offset } => Self::Sigmoid { scale, offset },
-            KernelRecord::Chi2Additive => Self::Chi2Additive,
-            &KernelRecord::Chi2Exponential { rate } => Self::Chi2Exponential { rate },
-            KernelRecord::Normalized { inner } => {
-                Self::Normalized(Box::new(Self::from(inner.as_ref())))
-            }
-            KernelRecord::Precomputed => Self::Precomputed,
-        }
+impl KernelRecord {
+    /// The kernel; `custom` is the one that no file can hold.
+    pub(crate) fn kernel(&self, custom: Option<&Kernel>) -> Result<Kernel, ModelError> {
+        Ok(match self {
+            Self::Linear => Kernel::Linear,
+            &Self::Polynomial { degree, offset } => Kernel::Polynomial { degree, offset },
+            &Self::Gaussian { sigma } => Kernel::Gaussian { sigma },
+            &Self::Exponential { sigma } => Kernel::Exponential { sigma },
+            &Self::Laplacian { rate } => Kernel::Laplacian { rate },
+            Self::Cosine => Kernel::Cosine,
+            &Self::Sigmoid { scale, offset } => Kernel::Sigmoid { scale, offset },
+            Self::Chi2Additive => Kernel::Chi2Additive,
+            &Self::Chi2Exponential { rate } => Kernel::Chi2Exponential { rate },
+            Self::Normalized { inner } => Kernel::Normalized(Box::new(inner.kernel(custom)?)),
+            Self::Precomputed => Kernel::Precomputed,
+            Self::Custom { function } => custom
+                .cloned()
+                .ok_or_else(|| ModelError::MissingKernel { function: function.clone() })?,
+        })
     }
 }

@@ -48,6 +48,12 @@ pub enum ModelError {
         /// What is wrong.
         problem: String,
     },
+    /// The kernel is a function that was kept elsewhere.
+    #[error("the model's kernel is the function {function}, which is not in its bytes; give it")]
+    MissingKernel {
+        /// What it is called.
+        function: String,
+    },
     /// A model that a file cannot hold.
     #[error("{what} cannot be saved; {fix}")]
     Unsaveable {

@@ -45,8 +45,8 @@ pub use classifier::Classifier;
 pub use element::Element;
 pub use error::ModelError;
 pub use keeper::{Every, FileKeeper, Note, ResumeError, Run, load_checkpoint};
-pub use read::{AnyModel, SavedModel, from_bytes};
-pub use write::to_bytes;
+pub use read::{AnyModel, SavedModel, from_bytes, from_bytes_with_kernel};
+pub use write::{custom_kernel, to_bytes, to_bytes_without_kernel};
 
 /// The version of the layout above that this library writes, and the newest it reads.
 pub const FORMAT_VERSION: u32 = 1;

@@ -39,6 +39,16 @@ pub enum AnyModel {
 
 /// Reads a model file.
 pub fn from_bytes(bytes: &[u8]) -> Result<AnyModel, ModelError> {
+    read(bytes, None)
+}
+
+/// Reads what [`to_bytes_without_kernel`](crate::to_bytes_without_kernel) wrote: `kernel` is the one
+/// that was kept elsewhere.
+pub fn from_bytes_with_kernel(bytes: &[u8], kernel: &Kernel) -> Result<AnyModel, ModelError> {
+    read(bytes, Some(kernel))
+}
+
+fn read(bytes: &[u8], custom: Option<&Kernel>) -> Result<AnyModel, ModelError> {
     let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| match error {
         SafeTensorError::MetadataIncompleteBuffer => {
             ModelError::Damaged { problem: "it is not as long as its header says".into() }
@@ -52,7 +62,7 @@ pub fn from_bytes(bytes: &[u8]) -> Result<AnyModel, ModelError> {
     let tensors = SafeTensors::deserialize(bytes)
         .map_err(|error| ModelError::Damaged { problem: error.to_string() })?;
     let metadata = checked_metadata(text, &tensors)?;
-    let source = Source { tensors };
+    let source = Source { tensors, custom };
     match metadata.precision.as_str() {
         "f32" => Ok(AnyModel::F32(Box::new(build(metadata, &source)?))),
         "f64" => Ok(AnyModel::F64(Box::new(build(metadata, &source)?))),
@@ -154,8 +164,8 @@ fn nystroem<T: Element>(
     let kernel = metadata
         .kernel
         .as_ref()
-        .map(Kernel::from)
-        .ok_or(ModelError::Unknown { field: "kernel", value: "missing".into() })?;
+        .ok_or(ModelError::Unknown { field: "kernel", value: "missing".into() })?
+        .kernel(source.custom)?;
     let optional = |name| if source.has(name) { source.indices(name).map(Some) } else { Ok(None) };
     let indices = optional("landmark_indices")?;
     let points = source.matrix::<T>("landmarks")?;

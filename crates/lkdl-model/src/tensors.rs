@@ -4,6 +4,7 @@
 use crate::element::Element;
 use crate::error::ModelError;
 use faer::{Mat, MatRef};
+use lkdl::Kernel;
 use safetensors::Dtype;
 use safetensors::tensor::{SafeTensors, TensorView};
 use sha2::{Digest, Sha256};
@@ -72,9 +73,11 @@ pub(crate) fn checksum<'a>(
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The tensors of a file that was read.
+/// The tensors of a file that was read, and what was kept elsewhere.
 pub(crate) struct Source<'a> {
     pub(crate) tensors: SafeTensors<'a>,
+    /// A kernel that no file can hold.
+    pub(crate) custom: Option<&'a Kernel>,
 }
 
 impl Source<'_> {

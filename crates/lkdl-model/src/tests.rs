@@ -1,7 +1,8 @@
 //! Models survive the file bit for bit; anything else in the file is an error that says what.
 
 use crate::{
-    AnyModel, Card, Classifier, DataRecord, Element, ModelError, Pipeline, from_bytes, to_bytes,
+    AnyModel, Card, Classifier, DataRecord, Element, ModelError, Pipeline, custom_kernel,
+    from_bytes, from_bytes_with_kernel, to_bytes, to_bytes_without_kernel,
 };
 use faer::Mat;
 use lkdl::exact::KernelSrcParams;
@@ -252,6 +253,23 @@ fn a_custom_kernel_and_unnamed_classes_are_refused() {
     let model = fitted::<f64>(MapParams::None, "none");
     let unnamed = Card { class_names: vec!["one".into()], ..card() };
     assert!(matches!(to_bytes(&model, &unnamed), Err(ModelError::Unsaveable { .. })));
+}
+
+#[test]
+fn a_custom_kernel_may_be_kept_beside_the_bytes() {
+    let own = Kernel::custom("own", |x, y| x.iter().zip(y).map(|(a, b)| a * b).sum::<f64>());
+    let normalized = Kernel::Normalized(Box::new(own.clone()));
+    for kernel in [own.clone(), normalized] {
+        let model = fitted::<f64>(nystroem(kernel), "none");
+        assert_eq!(custom_kernel(&model).unwrap().name(), "own");
+        let bytes = to_bytes_without_kernel(&model, &card()).unwrap();
+        let AnyModel::F64(back) = from_bytes_with_kernel(&bytes, &own).unwrap() else { panic!() };
+        let X = samples::<f64>().0;
+        let scores = |of: &Pipeline<f64>| of.predict(X.as_ref()).unwrap().scores;
+        assert_eq!(scores(&back.pipeline), scores(&model));
+        let error = from_bytes(&bytes).unwrap_err().to_string();
+        assert!(error.starts_with("the model's kernel is the function own"), "{error}");
+    }
 }
 
 #[test]

@@ -5,8 +5,9 @@ use crate::element::Element;
 use crate::error::ModelError;
 use crate::tensors::{Tensors, checksum};
 use crate::{FORMAT_VERSION, Pipeline};
-use lkdl::FeatureMap;
+use lkdl::kernel::CustomKernel;
 use lkdl::prepare::FittedStep;
+use lkdl::{FeatureMap, Kernel};
 use std::collections::HashMap;
 
 /// The metadata key that holds everything that is no tensor.
@@ -14,6 +15,20 @@ pub(crate) const KEY: &str = "lkdl";
 
 /// The bytes of a model file.
 pub fn to_bytes<T: Element>(model: &Pipeline<T>, card: &Card) -> Result<Vec<u8>, ModelError> {
+    if let Some(own) = custom_kernel(model) {
+        return Err(ModelError::Unsaveable {
+            what: format!("the kernel custom({})", own.name()),
+            fix: "keep the program that defines it, and fit again there",
+        });
+    }
+    to_bytes_without_kernel(model, card)
+}
+
+/// The bytes of a model, whose kernel is kept elsewhere if it is a [`CustomKernel`].
+pub fn to_bytes_without_kernel<T: Element>(
+    model: &Pipeline<T>,
+    card: &Card,
+) -> Result<Vec<u8>, ModelError> {
     let n_classes = model.classifier().n_classes();
     if card.class_names.len() != n_classes {
         return Err(ModelError::Unsaveable {
@@ -40,6 +55,21 @@ pub fn to_bytes<T: Element>(model: &Pipeline<T>, card: &Card) -> Result<Vec<u8>,
         card: card.clone(),
     };
     serialize(&metadata, &tensors)
+}
+
+/// The kernel of the map, or of a method that is exact in its space, if it is the user's own.
+pub fn custom_kernel<T: Element>(model: &Pipeline<T>) -> Option<&dyn CustomKernel> {
+    let mut kernel = match model.map() {
+        FeatureMap::Nystroem(map) => map.panel().kernel(),
+        _ => model.classifier().kernel()?,
+    };
+    while let Kernel::Normalized(inner) = kernel {
+        kernel = inner;
+    }
+    match kernel {
+        Kernel::Custom(own) => Some(own.as_ref()),
+        _ => None,
+    }
 }
 
 /// Sorted keys, one checksum: equal models are equal files.

@@ -9,6 +9,7 @@ use lkdl::{Kernel, LkdlError, Panel};
 use numpy::{PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::any::Any;
 use std::sync::Arc;
 
 /// Samples whose self-values are asked for at a time: their whole block is evaluated, and its
@@ -126,6 +127,12 @@ pub fn custom(function: &Bound<'_, PyAny>) -> Kernel {
     let name = function.getattr("__name__").and_then(|name| name.extract());
     let name = name.unwrap_or_else(|_| function.get_type().to_string());
     Kernel::Custom(Arc::new(PythonKernel { function: function.clone().unbind(), name }))
+}
+
+/// The function that [`custom`] has made a kernel of.
+pub fn function<'py>(py: Python<'py>, kernel: &dyn CustomKernel) -> Option<Bound<'py, PyAny>> {
+    let own = (kernel as &dyn Any).downcast_ref::<PythonKernel>()?;
+    Some(own.function.bind(py).clone())
 }
 
 /// Kernel values of all rows of X with all rows of Y.

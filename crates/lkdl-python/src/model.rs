@@ -5,7 +5,7 @@ use crate::array::{
 };
 use crate::error::Failure;
 use crate::job::Call;
-use crate::kernel::custom;
+use crate::kernel::{custom, function};
 use crate::map::nystroem;
 use faer::Mat;
 use lkdl::classify::ClassDictionaries;
@@ -170,10 +170,25 @@ impl Model {
         })
     }
 
-    /// The model in the bytes of a file.
+    /// The model in the bytes of a file, or in those that lack the function that is its kernel.
     #[staticmethod]
-    fn from_bytes(data: &[u8]) -> PyResult<Self> {
-        let model = match lkdl_model::from_bytes(data).map_err(Failure::Model)? {
+    #[pyo3(signature = (data, kernel=None))]
+    fn from_bytes(
+        py: Python<'_>,
+        data: &[u8],
+        kernel: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let saved = match kernel {
+            None => lkdl_model::from_bytes(data).map_err(Failure::Model)?,
+            // landmarks' values are asked of the function, which needs the interpreter's lock
+            Some(function) => {
+                let (data, kernel) = (data.to_vec(), custom(function));
+                Call::silent(py, 1).run(move |_| {
+                    lkdl_model::from_bytes_with_kernel(&data, &kernel).map_err(Failure::Model)
+                })?
+            }
+        };
+        let model = match saved {
             Saved::F32(saved) => AnyModel::wrap(Fitted::from(*saved)),
             Saved::F64(saved) => AnyModel::wrap(Fitted::from(*saved)),
         };
@@ -186,6 +201,22 @@ impl Model {
             py.detach(|| lkdl_model::to_bytes(&model.pipeline, &model.card))
         });
         Ok(PyBytes::new(py, &bytes.map_err(Failure::Model)?))
+    }
+
+    /// The bytes of the model without the function that is its kernel, if it is one.
+    fn to_bytes_without_kernel<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = for_model!(&self.model, model => {
+            py.detach(|| lkdl_model::to_bytes_without_kernel(&model.pipeline, &model.card))
+        });
+        Ok(PyBytes::new(py, &bytes.map_err(Failure::Model)?))
+    }
+
+    /// The function that is the kernel, if it is one.
+    #[getter]
+    fn kernel_function<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        for_model!(&self.model, model => {
+            lkdl_model::custom_kernel(&model.pipeline).and_then(|kernel| function(py, kernel))
+        })
     }
 
     /// The model with the same preparation and map, but these atoms (rows, class by class) and the
@@ -326,6 +357,12 @@ impl Model {
     #[getter]
     fn n_features(&self) -> usize {
         for_model!(&self.model, model => model.pipeline.preparation().n_features())
+    }
+
+    /// What the features are called, if the files it was learned from say it.
+    #[getter]
+    fn feature_names(&self) -> Option<Vec<String>> {
+        for_model!(&self.model, model => model.card.data.feature_names.clone())
     }
 
     /// The dimension of virtual samples.

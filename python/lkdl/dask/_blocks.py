@@ -12,13 +12,15 @@ from contextlib import contextmanager
 from functools import reduce
 from typing import Any
 
+import cloudpickle
 import dask
 import dask.array as da
 import numpy as np
 from dask.delayed import Delayed, delayed
+from scipy import sparse
 
 from .. import _core
-from .._arguments import aligned
+from .._arguments import FLOATS, aligned
 from .._blocks import block, checked_labels
 from .._core import LkdlError
 
@@ -30,9 +32,10 @@ RETRIES = 2
 def checked(X: Any, number: int, n_features: int, dtype: np.dtype[Any]) -> np.ndarray:
     """A block as its collection says it is: rows of so many features of this type, all finite."""
     with block(number):
-        X = np.asarray(X)
+        X = X.toarray() if sparse.issparse(X) else np.asarray(X)
         if X.ndim != 2 or X.shape[1] != n_features:
             raise LkdlError(f"has shape {X.shape}, but every block must have {n_features} columns")
+        X = X if X.dtype in FLOATS else _as_floats(X)
         if X.dtype != dtype:
             raise LkdlError(f"is of {X.dtype}, but the collection is of {dtype}")
         if not np.isfinite(X).all():
@@ -44,13 +47,31 @@ def checked(X: Any, number: int, n_features: int, dtype: np.dtype[Any]) -> np.nd
     return aligned(X)
 
 
+def _as_floats(X: np.ndarray) -> np.ndarray:
+    try:
+        return X.astype(np.float64)
+    except (TypeError, ValueError):
+        (row, column), value = next(filter(_is_no_number, np.ndenumerate(X)))
+        raise LkdlError(
+            f"holds {value!r} in row {row}, column {column}; fill, drop or encode such values"
+        ) from None
+
+
+def _is_no_number(entry: tuple[Any, Any]) -> bool:
+    try:
+        float(entry[1])
+    except (TypeError, ValueError):
+        return True
+    return False
+
+
 class Blocks:
     """The blocks of a collection of samples, with their labels if there are any."""
 
     def __init__(self, X: Any, y: Any = None, client: Any = None) -> None:
         self.array, self.names = as_array(X)
         self.client = client
-        self.n_features, self.dtype = int(self.array.shape[1]), self.array.dtype
+        self.n_features, self.dtype = int(self.array.shape[1]), precision(self.array)
         self.parts: list[Delayed] = self.array.to_delayed().ravel().tolist()
         self.labels = None if y is None else _labels(y, self.array)
         self._sizes: np.ndarray | None = None
@@ -70,6 +91,18 @@ class Blocks:
             return list(dask.persist(*tasks))
         with _models_in_graphs():
             return list(client.persist(tasks, retries=RETRIES))
+
+    def check_kernel(self, kernel: Any) -> None:
+        """Refuses a function that cannot be sent to workers."""
+        if not callable(kernel) or _current(self.client) is None:
+            return
+        try:
+            cloudpickle.dumps(kernel)
+        except Exception as error:  # whatever the function holds may raise it
+            raise LkdlError(
+                f"kernel cannot be sent to workers ({error}); define the function at the top of a "
+                "module, without locks, open files and the like"
+            ) from None
 
     def each(self, function: Callable[..., Any], *arguments: Any) -> list[Delayed]:
         """``function(number, X, y, *arguments)`` of every block."""
@@ -117,15 +150,18 @@ class Blocks:
         blocks = zip(labels, self.sizes().tolist(), of_blocks, strict=True)
         return [task(number, *block, *arguments) for number, block in enumerate(blocks)]
 
-    def rows(self, indices: np.ndarray) -> Any:
-        """The samples of these numbers, ascending, with the names of their columns."""
+    def places(self, indices: np.ndarray) -> dict[int, np.ndarray]:
+        """By block, which of its rows the samples of these numbers are, ascending."""
         sizes = self.sizes()
         ends = np.cumsum(sizes)
-        of_block = np.searchsorted(ends, indices, side="right")
-        tasks = []
-        for number in np.unique(of_block).tolist():
-            which = indices[of_block == number] - (ends[number] - sizes[number])
-            tasks.append(self._task(_rows, number, which, int(sizes[number])))
+        parts = np.split(indices, np.searchsorted(indices, ends[:-1]))
+        firsts = ends - sizes
+        return {n: part - firsts[n] for n, part in enumerate(parts) if len(part)}
+
+    def rows(self, indices: np.ndarray) -> Any:
+        """The samples of these numbers, ascending, with the names of their columns."""
+        sizes, places = self.sizes().tolist(), self.places(indices)
+        tasks = [self._task(_rows, n, which, sizes[n]) for n, which in places.items()]
         rows = np.concatenate(self.compute(tasks))
         if self.names is None:
             return rows
@@ -143,10 +179,11 @@ def total(add: Callable[[Any, Any], Any], blocks: Sequence[Delayed]) -> Delayed:
 
 
 def as_array(X: Any) -> tuple[da.Array, list[str] | None]:
-    """A Dask array of floats in blocks of rows, and the names of its columns if it has any."""
+    """A Dask array of numbers in blocks of rows, and the names of its columns, if all are texts as
+    scikit-learn asks for."""
     names = None
     if hasattr(X, "to_dask_array"):
-        names = [str(name) for name in X.columns]
+        names = list(X.columns) if all(isinstance(name, str) for name in X.columns) else None
         X = X.to_dask_array()
     if not isinstance(X, da.Array):
         kind = type(X).__name__
@@ -155,14 +192,22 @@ def as_array(X: Any) -> tuple[da.Array, list[str] | None]:
         )
     if X.ndim != 2:
         raise LkdlError(f"X must have two dimensions, not {X.ndim}")
-    if X.dtype not in (np.float64, np.float32):
-        X = X.astype(np.float64)
+    if np.isnan(X.shape[1]):
+        raise LkdlError("X has an unknown number of columns; X.compute_chunk_sizes() counts them")
+    if X.dtype.kind == "c":
+        raise LkdlError(f"X is of {X.dtype}, but samples must be real; take their parts, or moduli")
     return X.rechunk({1: -1}) if X.numblocks[1] > 1 else X, names
+
+
+def precision(X: da.Array) -> np.dtype[Any]:
+    """The type of floats that blocks are checked to be of; what is none becomes one there, so that an
+    error names the block."""
+    return X.dtype if X.dtype in FLOATS else np.dtype(np.float64)
 
 
 def _labels(y: Any, X: da.Array) -> list[Delayed]:
     if hasattr(y, "to_dask_array"):
-        y = y.to_dask_array()
+        return _partitions(y, X)
     unknown = bool(np.isnan(X.chunks[0]).any())
     if not isinstance(y, da.Array):
         if unknown:
@@ -177,10 +222,22 @@ def _labels(y: Any, X: da.Array) -> list[Delayed]:
         if y.shape[0] != X.shape[0]:
             raise LkdlError(f"y has {y.shape[0]} labels, but X has {X.shape[0]} samples")
         y = y.rechunk((X.chunks[0],))
-    if y.numblocks[0] != X.numblocks[0]:
-        text = f"y has {y.numblocks[0]} blocks, but X has {X.numblocks[0]}"
-        raise LkdlError(f"{text}; give both the same partitions")
+    _check_partitions(y.numblocks[0], X)
     return y.to_delayed().ravel().tolist()
+
+
+def _partitions(y: Any, X: da.Array) -> list[Delayed]:
+    """The labels of a series as they are, categories for example: arrays cannot hold all types."""
+    if y.ndim != 1:
+        raise LkdlError(f"y must have one dimension, not {y.ndim}")
+    _check_partitions(y.npartitions, X)
+    return y.to_delayed()
+
+
+def _check_partitions(count: int, X: da.Array) -> None:
+    if count != X.numblocks[0]:
+        text = f"y has {count} blocks, but X has {X.numblocks[0]}"
+        raise LkdlError(f"{text}; give both the same partitions")
 
 
 def _current(client: Any) -> Any:

@@ -12,16 +12,19 @@ import lkdl
 
 from .. import _core
 from .._arguments import seed, threads, validated
-from .._blocks import USUAL_PILOT
+from .._blocks import USUAL_PILOT, check_kind
 from .._classifiers import USUAL_ITERS, USUAL_TOL, names
 from .._core import LkdlError
 from .._incremental import stalled
 from .._kernels import blockwise
 from .._progress import progress
 from .._stream import OF_BLOCKS
+from .._undo import or_as_before
 from ._blocks import Blocks, total
-from ._lazy import OnDask, documented, is_dask, lazy
+from ._documented import documented
+from ._lazy import OnDask, is_dask, lazy
 from ._pilot import draw_pilot
+from ._same import Marks, Passes, check_marks, marks
 from ._sums import add_classes, add_gathered, of_dictionary, of_request
 
 
@@ -33,8 +36,9 @@ class LKDLClassifier(OnDask, lkdl.LKDLClassifier):
 
     The pilot decides preparation, kernel, map, sizes, and the atoms to start from; means and deviations
     of ``standardize``, landmarks of the diagonal sampler and the sums of an optimal or centred map come
-    from all samples, by a pass for each that is asked for. Then all blocks are mapped, and every iteration is a pass over their virtual samples, whose sums update the atoms of all
-    classes by the method of optimal directions. A class that has converged is left as it is.
+    from all samples, by a pass for each that is asked for. Then all blocks are mapped, and every
+    iteration is a pass over their virtual samples, whose sums update the atoms of all classes by the
+    method of optimal directions. A class that has converged is left as it is.
 
     It is the fit of ``lkdl.StreamLKDLClassifier(learner="mod")``, and of ``lkdl fit --stream --method
     mod``: the same blocks, `random_state`, `pilot_size` and settings give the same atoms, bit for bit,
@@ -78,12 +82,23 @@ class LKDLClassifier(OnDask, lkdl.LKDLClassifier):
             )
         return self.learner
 
+    @or_as_before
     def fit(self, X: Any, y: Any) -> LKDLClassifier:
-        """Learn from the rows of X and their labels y."""
+        """Learn from the rows of X and their labels y.
+
+        Parameters
+        ----------
+        X : Dask array or data frame of shape (n_samples, n_features)
+            Numbers, finite ones. It is computed for every pass, and must be the same every time.
+        y : Dask array or series, or array of shape (n_samples,)
+            Texts, numbers, truth values or categories, in the blocks of X; blocks of known sizes, and
+            arrays in memory, are cut as X is.
+        """
         if y is None:
             raise LkdlError("y is missing; a classifier learns from labelled samples")
         settings, draw = self._settings(None, None), seed(self.random_state)
         blocks = Blocks(X, y, self.client)
+        blocks.check_kernel(self.kernel)
         pilot = draw_pilot(blocks, self.pilot_size, draw)
         check_classification_targets(pilot.labels)
         rows = validated(self, pilot.samples, reset=True)
@@ -103,7 +118,8 @@ class LKDLClassifier(OnDask, lkdl.LKDLClassifier):
                 progress=report,
                 gather=lambda request: self._gathered(blocks, request, kernel),
             )
-            atoms, errors = self._learned(blocks, model, pilot.counts, report)
+            known = marks(blocks, pilot.indices, rows)
+            atoms, errors = self._learned(blocks, model, pilot.counts, known, report)
         n_samples = int(pilot.counts.sum())
         self._adopt(
             model.with_dictionaries(atoms, errors, model.class_names, model.sparsity, n_samples)
@@ -118,18 +134,18 @@ class LKDLClassifier(OnDask, lkdl.LKDLClassifier):
         return blocks.compute(total(add_gathered, tasks))
 
     def _learned(
-        self, blocks: Blocks, model: _core.Model, counts: np.ndarray, report: Any
+        self, blocks: Blocks, model: _core.Model, counts: np.ndarray, known: Marks, report: Any
     ) -> tuple[list[np.ndarray], list[list[float]]]:
         """The atoms of every class after passes over all samples, and the errors they left."""
         atoms, n_jobs = list(model.class_atoms), threads(self.n_jobs)
-        mapped = blocks.each(_mapped, model, self.classes_, self.n_jobs)
+        mapped = blocks.each(_mapped, model, self.classes_, known, self.n_jobs)
         if self.persist:
             mapped = blocks.persist(mapped)
         sparsity, steps = int(model.settings["learning-sparsity"]), self._steps()
         iters = USUAL_ITERS if self.max_iter is None else self.max_iter
         tol = USUAL_TOL if self.tol is None else self.tol
         errors: list[list[float]] = [[] for _ in atoms]
-        seen: dict[int, tuple[int, float]] = {}
+        passes = Passes()
         for _ in range(iters):
             going = [c for c in range(len(atoms)) if not stalled(errors[c], tol)]
             if not going:
@@ -138,23 +154,12 @@ class LKDLClassifier(OnDask, lkdl.LKDLClassifier):
             tasks = blocks.follow(mapped, _class_sums, of_classes, sparsity, self.n_jobs)
             sums = blocks.compute(total(add_classes, tasks))
             for c in going:
-                self._check_same(c, sums.get(c), int(counts[c]), seen)
+                passes.check(f"class {self.classes_[c]!r}", sums.get(c), int(counts[c]))
                 atoms[c], error, _ = _core.update_atoms(atoms[c], sums[c], n_jobs)
                 errors[c].append(error)
                 if report is not None:
                     report("learn", sum(map(len, errors)), steps, c, error)
         return atoms, errors
-
-    def _check_same(
-        self, c: int, sums: Any, count: int, seen: dict[int, tuple[int, float]]
-    ) -> None:
-        """Refuses a class whose samples are not those of the pilot's pass, or of the pass before."""
-        found = (0, 0.0) if sums is None else (sums[0], sums[4])
-        if found[0] != count or seen.setdefault(c, found) != found:
-            raise LkdlError(
-                f"X or y changed between two passes: class {self.classes_[c]!r} has {found[0]} "
-                f"samples, and had {count}; persist the collection, or make it anew the same"
-            )
 
     predict = lazy("predict", lambda self: self.classes_.dtype)
     margins = lazy("margins", lambda self: np.float64)
@@ -169,7 +174,7 @@ class LKDLClassifier(OnDask, lkdl.LKDLClassifier):
     )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of the rows of X whose label is right."""
+        """The share of the rows of X whose label is right: computed, and a number, for Dask too."""
         if not is_dask(X):
             return super().score(X, y, sample_weight)
         if y is None or sample_weight is not None:
@@ -184,9 +189,11 @@ def _mapped(
     y: np.ndarray,
     model: _core.Model,
     classes: np.ndarray,
+    known: Marks,
     n_jobs: int | None,
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Virtual samples of a block, and the class indices of its labels."""
+    check_marks(number, X, known)
     if len(X) == 0:
         return None
     places = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
@@ -215,4 +222,8 @@ def _class_sums(
 
 
 def _right(number: int, X: np.ndarray, y: np.ndarray, local: Any) -> tuple[int, int]:
-    return int(np.sum(local.predict(X) == y)) if len(X) else 0, len(X)
+    """How many rows have the right label, and how many there are."""
+    if len(X) == 0:
+        return 0, 0
+    check_kind(local.classes_.dtype, y.dtype)
+    return int(np.sum(local.predict(X) == y)), len(X)

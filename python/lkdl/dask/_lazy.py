@@ -11,11 +11,7 @@ from dask.delayed import delayed
 from sklearn.utils.validation import check_is_fitted
 
 from .._core import LkdlError
-from ._blocks import Blocks, as_array, block, checked
-
-PARAMETERS = """    pilot_size : int, default=20000
-        Samples, drawn from all blocks, that are looked at first, on the machine that calls ``fit``.
-"""
+from ._blocks import Blocks, as_array, block, checked, precision
 
 
 def is_dask(X: Any) -> bool:
@@ -23,16 +19,7 @@ def is_dask(X: Any) -> bool:
     return isinstance(X, da.Array) or hasattr(X, "to_dask_array")
 
 
-def documented(cls: type) -> type:
-    """The class with its arguments documented: its own, and those of the one it extends."""
-    _, _, inherited = (_ordinary(cls).__doc__ or "").partition("Parameters\n    ----------\n")
-    own, heading, rest = (cls.__doc__ or "").partition("Parameters\n    ----------\n")
-    heading = heading or "\n    Parameters\n    ----------\n"
-    cls.__doc__ = own + heading + PARAMETERS + (rest or inherited)
-    return cls
-
-
-def _ordinary(cls: type) -> type:
+def ordinary(cls: type) -> type:
     """The estimator of lkdl that a class extends."""
     return cls.__mro__[cls.__mro__.index(OnDask) + 1]
 
@@ -50,7 +37,10 @@ def lazy(
         return self._lazily(method, X, dtype(self), None if columns is None else columns(self))
 
     call.__name__ = method
-    call.__doc__ = f"`{method}` of the ordinary estimator; lazy, if X is a Dask collection."
+    call.__doc__ = (
+        f"`{method}` of the ordinary estimator: of a Dask array or data frame a lazy Dask array in the "
+        "same blocks, of other rows an array in memory."
+    )
     return call
 
 
@@ -68,7 +58,7 @@ class OnDask:
     def to_local(self) -> Any:
         """The ordinary estimator, fitted as this one is."""
         params = self.get_params(deep=False)
-        local = _ordinary(type(self))(
+        local = ordinary(type(self))(
             **{name: params[name] for name in params if name not in self._of_dask}
         )
         fitted = {name: value for name, value in self.__getstate__().items() if name not in params}
@@ -110,7 +100,7 @@ class OnDask:
         shape = {"drop_axis": 1} if columns is None else {"chunks": (array.chunks[0], (columns,))}
         empty = np.empty((0,) if columns is None else (0, 0), dtype=dtype)
         local = delayed(self._of_arrays())
-        expected = (self.n_features_in_, array.dtype)
+        expected = (self.n_features_in_, precision(array))
         arguments = {"method": method, "shape": expected, "empty": (columns, np.dtype(dtype))}
         return da.map_blocks(
             _called, array, local, **arguments, **shape, name=None, token=method, meta=empty

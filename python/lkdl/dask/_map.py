@@ -13,33 +13,56 @@ from .. import _core
 from .._arguments import seed, threads
 from .._blocks import USUAL_PILOT
 from .._core import LkdlError
+from .._undo import or_as_before
 from ._blocks import Blocks, total
-from ._lazy import OnDask, documented, lazy
+from ._documented import documented
+from ._lazy import OnDask, lazy
 from ._pilot import draw_pilot
 from ._sums import add_maps, of_map
 
 
+class _Mapping(OnDask):
+    """Virtual samples of Dask collections; here, where scikit-learn's ``set_output`` does not reach, which
+    would compute them."""
+
+    transform = lazy(
+        "transform", lambda self: self._fitted().dtype, lambda self: self._n_features_out
+    )
+    residual_energy = lazy("residual_energy", lambda self: np.float64)
+
+
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class Nystroem(OnDask, lkdl.Nystroem):
+class Nystroem(_Mapping, lkdl.Nystroem):
     """Nyström approximation of a kernel on Dask arrays and data frames.
 
     Landmarks are chosen among the pilot. Where the map depends on all samples (``map="optimal"``,
     `centered`, a `rank` by trace) one pass over the blocks sums what it needs to know of them, and
     ``approximation_error_`` is that of all samples; otherwise that of the pilot, and no other sample
-    is looked at. Kernels are all but ``precomputed``; a `sampler` is a name, and
-    ``component_indices_`` count the samples of the collection.
+    is looked at. ``component_indices_`` count the samples of the collection.
+
+    Examples
+    --------
+    >>> import dask.array as da, lkdl.dask
+    >>> X = da.random.default_rng(0).normal(size=(2000, 5), chunks=(500, 5))
+    >>> map = lkdl.dask.Nystroem(gamma=0.1, n_components=50, pilot_size=1000).fit(X)
+    >>> map.transform(X)
+    dask.array<transform, shape=(2000, 50), dtype=float64, chunksize=(500, 50), chunktype=numpy.ndarray>
+    >>> bool(map.approximation_error_ < 0.05)
+    True
     """
 
     pilot_size: int = USUAL_PILOT
 
+    @or_as_before
     def fit(self, X: Any, y: Any = None) -> Nystroem:
-        """Choose landmarks among a pilot of the rows of X, and make the map."""
+        """Choose landmarks among a pilot of the rows of X, a Dask array or data frame, and make the map."""
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
             raise LkdlError("a precomputed kernel has all samples in every row; use lkdl.Nystroem")
         if not isinstance(self.sampler, str):
             raise LkdlError("sampler must be a name for Dask; give points by landmarks=")
         blocks = Blocks(X, client=self.client)
+        blocks.check_kernel(self.kernel)
         draw = seed(self.random_state)
         pilot = draw_pilot(blocks, self.pilot_size, draw)
         super().fit(pilot.samples)
@@ -68,8 +91,3 @@ class Nystroem(OnDask, lkdl.Nystroem):
         self._map = fitted
         self._remember(fitted, self._kernel)
         self.approximation_error_ = error
-
-    transform = lazy(
-        "transform", lambda self: self._fitted().dtype, lambda self: self._n_features_out
-    )
-    residual_energy = lazy("residual_energy", lambda self: np.float64)

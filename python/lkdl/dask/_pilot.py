@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
-from .._arguments import at_least_one
-from .._blocks import block, checked_labels, distinct
+from .._arguments import count
+from .._blocks import block, check_kind, checked_labels
 from .._core import LkdlError
 from ._blocks import Blocks, total
 
@@ -37,7 +37,7 @@ class Pilot(NamedTuple):
 
 def draw_pilot(blocks: Blocks, size: int, seed: int) -> Pilot:
     """So many samples of all blocks, and at least `PER_CLASS` of every class."""
-    at_least_one("pilot_size", size)
+    size = count("pilot_size", size)
     sizes = blocks.sizes()
     if sizes.sum() == 0:
         raise LkdlError("X has no samples")
@@ -55,6 +55,8 @@ def draw_pilot(blocks: Blocks, size: int, seed: int) -> Pilot:
 class _Drawn(NamedTuple):
     """Samples of some blocks that may be in the pilot, and how many of which label the blocks have."""
 
+    #: The first of the blocks.
+    number: int
     keys: np.ndarray
     indices: np.ndarray
     labels: np.ndarray
@@ -67,21 +69,24 @@ def _offered(
 ) -> _Drawn:
     """What a block, whose first sample has this number, offers. Without labels all are of one."""
     y = np.zeros(n_rows, dtype=np.int8) if y is None else checked_labels(y, number, n_rows)
-    with block(number):
-        classes, places = distinct(y)
-    counts = np.bincount(places, minlength=len(classes))
+    classes, counts = np.unique(y, return_counts=True)
     keys, indices = _core.survey_keys(seed, first, n_rows), np.arange(first, first + n_rows)
-    return _smallest(_Drawn(keys, indices, y, classes, counts), size, per_class)
+    return _smallest(_Drawn(number, keys, indices, y, classes, counts), size, per_class)
 
 
 def _joined(drawn: _Drawn, more: _Drawn, size: int, per_class: int) -> _Drawn:
+    if not len(drawn.classes) or not len(more.classes):  # whose labels are of any type
+        return drawn if len(drawn.classes) else more
+    with block(more.number):
+        check_kind(drawn.classes.dtype, more.classes.dtype)
     keys, indices, labels, classes, counts = (
-        np.concatenate(pair) for pair in zip(drawn, more, strict=True)
+        np.concatenate(pair) for pair in zip(drawn[1:], more[1:], strict=True)
     )
-    classes, places = distinct(classes)
+    classes, places = np.unique(classes, return_inverse=True)
     added = np.zeros(len(classes), dtype=np.int64)
     np.add.at(added, places, counts)
-    return _smallest(_Drawn(keys, indices, labels, classes, added), size, per_class)
+    joined = _Drawn(drawn.number, keys, indices, labels, classes, added)
+    return _smallest(joined, size, per_class)
 
 
 def _smallest(drawn: _Drawn, size: int, per_class: int) -> _Drawn:

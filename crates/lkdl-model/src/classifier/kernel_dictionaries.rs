@@ -87,5 +87,5 @@ pub(super) fn get<T: Element>(
         Ok((source.matrix(&format!("samples.{l}"))?, learned))
     };
     let classes = (0..n_classes).map(class).collect::<Result<Vec<_>, ModelError>>()?;
-    Ok(KernelDictionaries::from_parts(&Kernel::from(&kernel), classes, sparsity(record)?)?)
+    Ok(KernelDictionaries::from_parts(&kernel.kernel(source.custom)?, classes, sparsity(record)?)?)
 }

@@ -78,6 +78,6 @@ pub(super) fn get<T: Element>(
     let KernelParameters { kernel } = parameters(record)?;
     let coding = SrcCoding::from(parameters::<CodingParameters>(record)?);
     let samples: Mat<T> = source.matrix("samples")?;
-    let panel = Panel::new(&Kernel::from(&kernel), samples.as_ref())?;
+    let panel = Panel::new(&kernel.kernel(source.custom)?, samples.as_ref())?;
     Ok(KernelSrc::from_parts(panel, &source.indices("sample_classes")?, coding)?)
 }

@@ -3,11 +3,13 @@
 use crate::error::LkdlError;
 use crate::linalg::convert;
 use faer::{Mat, MatMut, MatRef};
+use std::any::Any;
 
 /// A kernel of the user's own, evaluated on blocks of samples (one per column).
 ///
-/// Only the `f64` methods must be written; the `f32` ones widen, call them and round.
-pub trait CustomKernel: std::fmt::Debug + Send + Sync {
+/// Only the `f64` methods must be written; the `f32` ones widen, call them and round. It is [`Any`], so
+/// that whoever made a kernel can find it again in a model.
+pub trait CustomKernel: Any + std::fmt::Debug + Send + Sync {
     /// Shown in messages and stored with the model.
     fn name(&self) -> &str;
 
@@ -67,7 +69,7 @@ impl<F> std::fmt::Debug for PairKernel<F> {
     }
 }
 
-impl<F: Fn(&[f64], &[f64]) -> f64 + Send + Sync> CustomKernel for PairKernel<F> {
+impl<F: Fn(&[f64], &[f64]) -> f64 + Send + Sync + 'static> CustomKernel for PairKernel<F> {
     fn name(&self) -> &str {
         &self.name
     }
