@@ -16,6 +16,8 @@ const RANK: usize = 784;
 const N_ATOMS: usize = 700;
 const SPARSITY: usize = 11;
 const BLOCK: usize = 8192;
+/// As `lkdl fit --stream` chooses it: as many as atoms.
+const BATCH: usize = N_ATOMS;
 
 /// One pass of every learner over the shifted images; a few of them if it shall be quick.
 pub fn stream(session: &mut Session<'_>) -> Result<(), RooflineError> {
@@ -41,11 +43,11 @@ pub fn stream(session: &mut Session<'_>) -> Result<(), RooflineError> {
 }
 
 fn learners() -> [(&'static str, StreamLearner<f32>); 3] {
-    let (n_atoms, sparsity, max_iters) = (N_ATOMS, SPARSITY, 1);
+    let (n_atoms, sparsity, batch_size, max_iters) = (N_ATOMS, SPARSITY, BATCH, 1);
     let coding = OnlineCoding::Omp { sparsity };
     let by_sums = ModParams { n_atoms, sparsity, max_iters, ..Default::default() };
-    let online = OnlineParams { n_atoms, coding, max_iters, ..Default::default() };
-    let rls = RlsParams { n_atoms, sparsity, max_iters, ..Default::default() };
+    let online = OnlineParams { n_atoms, coding, batch_size, max_iters, ..Default::default() };
+    let rls = RlsParams { n_atoms, sparsity, batch_size, max_iters, ..Default::default() };
     [
         ("mod", StreamLearner::Mod(by_sums)),
         ("online", StreamLearner::Online(online)),
