@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copyreg
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from . import _core
 from ._arguments import MOST_AT_ONCE, aligned, count
+from ._core import LkdlError
 
 
 def settings(estimator: Any, n_atoms: int, sparsity: int, seed: int) -> dict[str, Any]:
@@ -26,6 +28,8 @@ def settings(estimator: Any, n_atoms: int, sparsity: int, seed: int) -> dict[str
 
 def stalled(errors: Sequence[float], tol: float) -> bool:
     """Whether the error fell by less than this share twice in a row, as the engine decides it."""
+    if not 0 <= tol < math.inf:
+        raise LkdlError(f"tol is {tol}, but must be a finite number >= 0")
     drops = zip(errors[-3:], errors[-2:], strict=False)
     return tol > 0 and len(errors) >= 3 and all(a - b <= tol * a for a, b in drops)
 

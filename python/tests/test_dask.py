@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import warnings
 from pathlib import Path
 
 import lkdl
@@ -470,6 +471,27 @@ def test_online_learning_refuses_columns_in_another_order(data):
     with pytest.raises(lkdl.LkdlError, match="columns of X are not those of the fit"):
         online.partial_fit(frame[frame.columns[::-1]])
     assert np.array_equal(online.components_, before)
+
+
+def test_a_pilot_has_a_sample_for_every_atom_and_landmark(data):
+    X = data[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        assert len(lkdl.dask.MOD(90, sparsity=2, max_iter=1, pilot_size=50).fit(X).components_) == 90
+        map = lkdl.dask.Nystroem(gamma=1e-3, n_components=90, pilot_size=50).fit(X)
+    assert len(map.components_) == 90
+
+
+def test_atoms_to_start_from_are_checked_as_on_one_machine(data):
+    X, _, memory, _ = data
+    given = {"dict_init": memory[:5], "sparsity": 2}
+    with pytest.raises(lkdl.LkdlError, match="tol is nan, but must be a finite number >= 0"):
+        lkdl.dask.MOD(**given, tol=np.nan).fit(X)
+    with pytest.raises(lkdl.LkdlError, match="tol is -1, but must be a finite number >= 0"):
+        lkdl.OnlineDictionary(**given, tol=-1).fit(memory)
+    given["dict_init"] = np.vstack([memory[:5], np.zeros(64)])
+    with pytest.raises(lkdl.LkdlError, match="an initial atom is all zero"):
+        lkdl.dask.MOD(**given).fit(X)
 
 
 def test_columns_in_several_blocks_and_integers_are_taken(data):

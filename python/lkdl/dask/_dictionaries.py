@@ -116,7 +116,7 @@ class MOD(_Coding, lkdl.MOD):
         blocks = Blocks(X, client=self.client)
         draw = seed(self.random_state)
         if self.dict_init is None:
-            super().fit(draw_pilot(blocks, self.pilot_size, draw).samples)
+            super().fit(draw_pilot(blocks, self._n_pilot(), draw).samples)
             atoms = self.components_
         else:
             validated(self, draw_pilot(blocks, 1, draw).samples, reset=True)
@@ -144,7 +144,9 @@ class MOD(_Coding, lkdl.MOD):
             text = f"atoms have {atoms.shape[1]} features, but samples have {blocks.n_features}"
             raise LkdlError(text)
         norms = np.linalg.norm(atoms, axis=1, keepdims=True)
-        return np.ascontiguousarray(atoms / np.where(norms > 0, norms, 1.0), dtype=blocks.dtype)
+        if not norms.all():
+            raise LkdlError("an initial atom is all zero; there is nothing to learn from")
+        return np.ascontiguousarray(atoms / norms, dtype=blocks.dtype)
 
 
 @documented
@@ -214,7 +216,7 @@ class OnlineDictionary(_Coding, lkdl.OnlineDictionary):
 
     def _pilot(self, blocks: Blocks) -> np.ndarray:
         """Samples of all blocks to start from."""
-        pilot = draw_pilot(blocks, self.pilot_size, seed(self.random_state))
+        pilot = draw_pilot(blocks, self._n_pilot(), seed(self.random_state))
         return validated(self, pilot.samples, reset=True)
 
     def _chain(self, learner: _core.Incremental, blocks: Blocks) -> _core.Incremental:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from ._lazy import ordinary
 
 _PARAMETERS = """    pilot_size : int, default=20000
-        Samples, drawn from all blocks, that are looked at first, on the machine that calls ``fit``.
+        Samples, drawn from all blocks, that are looked at first, on the machine that calls ``fit``;
+        at least `n_components`, and with labels 50 of every class, if there are so many.
 """
 _CLIENT = """    Attributes
     ----------

@@ -10,6 +10,7 @@ import numpy as np
 from dask.delayed import delayed
 from sklearn.utils.validation import check_is_fitted
 
+from .._arguments import count
 from .._core import LkdlError
 from ._blocks import Blocks, as_array, block, checked, precision
 
@@ -54,6 +55,11 @@ class OnDask:
     client: Any = None
     # arguments that the ordinary estimator does not have
     _of_dask: ClassVar[tuple[str, ...]] = ("pilot_size",)
+
+    def _n_pilot(self) -> int:
+        """Samples of the pilot: at least as many as there are atoms, or landmarks, to choose from them."""
+        size, wanted = count("pilot_size", self.pilot_size), self.n_components
+        return size if isinstance(wanted, str) else max(size, count("n_components", wanted))
 
     def to_local(self) -> Any:
         """The ordinary estimator, fitted as this one is."""

@@ -64,7 +64,7 @@ class Nystroem(_Mapping, lkdl.Nystroem):
         blocks = Blocks(X, client=self.client)
         blocks.check_kernel(self.kernel)
         draw = seed(self.random_state)
-        pilot = draw_pilot(blocks, self.pilot_size, draw)
+        pilot = draw_pilot(blocks, self._n_pilot(), draw)
         super().fit(pilot.samples)
         if self._map_needs_all():
             self._refit(blocks, len(pilot.indices), draw)

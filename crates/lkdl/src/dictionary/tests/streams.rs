@@ -115,7 +115,7 @@ fn bad_blocks_are_named() {
     let start = random_unit_columns::<f64>(6, 8, 6);
     let error = mod_params(&start).learn_source(&mut source(&X, 20), 0, &Silent).unwrap_err();
     assert!(
-        error.to_string().starts_with("block 7: samples holds NaN at row 2, column 10"),
+        error.to_string().starts_with("block 7: samples holds NaN at feature 2 of sample 10"),
         "{error}"
     );
     let mut statistics = DictionaryStatistics::new(start.as_ref(), 3, 5, Order::default()).unwrap();

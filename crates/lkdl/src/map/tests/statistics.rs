@@ -87,7 +87,7 @@ fn bad_blocks_and_other_landmarks_are_named() {
     let mut sums = statistics(&panel, &X, &[0, 1]);
     X[(3, 215)] = f64::INFINITY;
     let error = sums.add_block(7, X.subcols(210, 30)).unwrap_err().to_string();
-    assert!(error.starts_with("block 7: samples holds inf at row 3, column 5"), "{error}");
+    assert!(error.starts_with("block 7: samples holds inf at feature 3 of sample 5"), "{error}");
     let error = sums.add_block(2, X.subrows(0, 4).subcols(0, 9)).unwrap_err();
     assert!(matches!(&error, LkdlError::InBlock { block: 2, .. }), "{error}");
     let error = sums.add_block(2, X.subcols(0, 0)).unwrap_err();
