@@ -243,6 +243,15 @@ fn moment_of(time: Duration) -> Duration {
     time.mul_f64((word >> 11) as f64 / (1u64 << 53) as f64)
 }
 
+/// Temporary files in the folder of a model.
+fn temporaries(model: &str) -> usize {
+    let folder = std::fs::read_dir(Path::new(model).parent().unwrap()).unwrap();
+    let is_temporary = |name: &str| name.starts_with(".lkdl-");
+    folder
+        .filter(|entry| is_temporary(&entry.as_ref().unwrap().file_name().to_string_lossy()))
+        .count()
+}
+
 /// Fits that are killed and resumed, for each of three learners: 21 in all.
 const KILLS: usize = 7;
 
@@ -274,6 +283,10 @@ fn a_fit_that_is_killed_at_any_moment_and_resumed_ends_in_the_same_file() {
             assert_eq!(run.code, 0, "{}", run.stderr);
             let same = std::fs::read(&model).unwrap() == whole;
             assert!(same, "{method}, killed after {moment:?} of {time:?}");
+            assert!(
+                !cfg!(target_os = "linux") || temporaries(&model) == 0,
+                "left by the killed one"
+            );
         }
     }
 }
