@@ -113,7 +113,8 @@ fn what_cannot_be_streamed_is_refused_with_the_fix() {
     let ksvd = "--stream does not go with --method ksvd; it is for --method online or rls or mod";
     refused(&["digits", "--stream", "--method", "ksvd"], 2, ksvd);
     refused(&["digits", "--resume"], 2, "--checkpoint");
-    refused(&["digits", "--stream", "--memory", "100kB"], 2, "may use 0.1 MB; raise --memory");
+    let memory = "more than the 0.1 MB that it may use; raise --memory";
+    refused(&["digits", "--stream", "--memory", "100kB"], 2, memory);
     let nan = folder.write("nan.csv", "f0,f1,label\n1,2,a\n3,nan,b\n");
     refused(&[&nan, "--stream"], 3, "nan.csv, line 3: column 1 (f1): \"nan\" is not a finite");
     let one = folder.write("one.csv", "f0,f1,label\n1,2,a\n3,4,a\n");

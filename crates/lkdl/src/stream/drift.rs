@@ -5,9 +5,10 @@
 //! few landmarks. Where the source brings that part in one piece, the running residual energy
 //! ([`DriftMonitor`]) shows it, against that of all samples. Of the pilot, which has the landmarks in
 //! it and was looked at to choose them, less is missed than of the rest, however they were chosen: the
-//! rest is judged by the samples that the survey held out. A map that may grow then takes landmarks from the block that came
-//! last ([`NystroemMap::grow`]): virtual samples gain rows, atoms are padded with zeros, learning goes
-//! on. Watching costs O((p + k)n) per block, growing O(n²(p + k)) for n candidates.
+//! rest is judged by the samples that the survey held out. A map that may grow then takes landmarks
+//! from the block that came last ([`NystroemMap::grow`]): virtual samples gain rows, atoms are padded
+//! with zeros, learning goes on. Watching costs O((p + k)n) per block, growing O(n²(p + k)) for n
+//! candidates.
 
 use crate::error::{LkdlError, Warning};
 use crate::kernel::Panel;
