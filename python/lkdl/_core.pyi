@@ -24,7 +24,8 @@ DictionarySums: TypeAlias = tuple[
     NDArray[np.int64],
     Worst,
 ]
-# where the state of a fit is kept ("path"), how often ("every"), whether it goes on from there ("resume")
+# where the state of a fit is kept ("path"), how often ("every"), whether it goes on from there ("resume"),
+# and whether the memory was limited by the caller ("limits_memory")
 Checkpoint: TypeAlias = dict[str, Any]
 
 Moments: TypeAlias = tuple[int, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]

@@ -77,12 +77,12 @@ pub fn of_error(error: &LkdlError) -> String {
             size(*need),
             size(*budget)
         ),
-        LkdlError::SurveyMemory { n_kept, n_classes, need, budget } => format!(
-            "the survey holds {}, some of each of {}, and needs {}, but may use {}; raise --memory, \
-             lower --pilot, or check that --label names the classes",
+        // what it would have come to in the end is not known
+        LkdlError::SurveyMemory { n_kept, n_classes, budget, .. } => format!(
+            "the survey holds {}, some of each of {} so far, which is more than the {} that it may \
+             use; raise --memory, lower --pilot, or check that --label names the classes",
             counted(*n_kept, "sample"),
             counted(*n_classes, "class"),
-            size(*need),
             size(*budget)
         ),
         LkdlError::InClass { class, source } => format!("class {class}: {}", of_error(source)),
@@ -179,6 +179,10 @@ mod tests {
         assert_eq!(of_error(&error), "class 1: samples have 1 feature, but must have 2");
         let error = LkdlError::Memory { stage: "map", need: 2_500_000, budget: 1000 };
         assert!(of_error(&error).starts_with("the stage map needs 2.5 MB, but may use 1.0 kB; "));
+        let error = LkdlError::SurveyMemory { n_kept: 9, n_classes: 2, need: 1001, budget: 1000 };
+        let text = "the survey holds 9 samples, some of each of 2 classes so far, which is more than \
+                    the 1.0 kB that it may use; raise --memory, ";
+        assert!(of_error(&error).starts_with(text));
         let error = LkdlError::Indefinite { share: 0.5 };
         assert!(
             of_error(&error).ends_with("choose another kernel or --indefinite clip, flip or shift")

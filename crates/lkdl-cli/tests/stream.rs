@@ -113,7 +113,8 @@ fn what_cannot_be_streamed_is_refused_with_the_fix() {
     let ksvd = "--stream does not go with --method ksvd; it is for --method online or rls or mod";
     refused(&["digits", "--stream", "--method", "ksvd"], 2, ksvd);
     refused(&["digits", "--resume"], 2, "--checkpoint");
-    refused(&["digits", "--stream", "--memory", "100kB"], 2, "may use 0.1 MB; raise --memory");
+    let memory = "more than the 0.1 MB that it may use; raise --memory";
+    refused(&["digits", "--stream", "--memory", "100kB"], 2, memory);
     let nan = folder.write("nan.csv", "f0,f1,label\n1,2,a\n3,nan,b\n");
     refused(&[&nan, "--stream"], 3, "nan.csv, line 3: column 1 (f1): \"nan\" is not a finite");
     let one = folder.write("one.csv", "f0,f1,label\n1,2,a\n3,4,a\n");
@@ -243,6 +244,15 @@ fn moment_of(time: Duration) -> Duration {
     time.mul_f64((word >> 11) as f64 / (1u64 << 53) as f64)
 }
 
+/// Temporary files in the folder of a model.
+fn temporaries(model: &str) -> usize {
+    let folder = std::fs::read_dir(Path::new(model).parent().unwrap()).unwrap();
+    let is_temporary = |name: &str| name.starts_with(".lkdl-");
+    folder
+        .filter(|entry| is_temporary(&entry.as_ref().unwrap().file_name().to_string_lossy()))
+        .count()
+}
+
 /// Fits that are killed and resumed, for each of three learners: 21 in all.
 const KILLS: usize = 7;
 
@@ -274,6 +284,10 @@ fn a_fit_that_is_killed_at_any_moment_and_resumed_ends_in_the_same_file() {
             assert_eq!(run.code, 0, "{}", run.stderr);
             let same = std::fs::read(&model).unwrap() == whole;
             assert!(same, "{method}, killed after {moment:?} of {time:?}");
+            assert!(
+                !cfg!(target_os = "linux") || temporaries(&model) == 0,
+                "left by the killed one"
+            );
         }
     }
 }

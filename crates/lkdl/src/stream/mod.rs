@@ -2,7 +2,8 @@
 //! grow with it, and a pipeline at the end like any other.
 //!
 //! 1. **Survey** ([`SurveyParams`]): one pass counts samples and classes, and draws a pilot. The
-//!    caller may look at it before choosing parameters.
+//!    caller may look at it before choosing parameters. It refuses to hold more than
+//!    it may ([`SurveyParams::memory`]).
 //! 2. **Gather** ([`StreamParams::gather`]): what depends on all samples comes from all of them, by
 //!    one more pass for each thing that the parameters ask for. A `standardize` step needs their
 //!    moments; the diagonal sampler draws landmarks from them; the optimal variant, a rank by trace
@@ -14,8 +15,9 @@
 //!    its classes ([`StreamLearner`]), then forgotten.
 //!
 //! While blocks are mapped, a monitor watches how much of them the landmarks miss, against what they
-//! miss of the pilot ([`Drift`]). A fit whose [`DriftParams`] say so answers drift with more landmarks,
-//! taken from the block that came last, and goes on with what it has learned.
+//! miss of the pilot and of samples that the survey held out beside it ([`Drift`]). A fit whose
+//! [`DriftParams`] say so answers drift with more landmarks, taken from the block that came last, and
+//! goes on with what it has learned.
 //!
 //! The samples come in the order of the source, which should be mixed: online learners that see one
 //! class after the other learn each of them well, but one that sees the easy samples of a class

@@ -180,7 +180,7 @@ impl<T: Real> Survey<T> {
         self.check_memory(block.samples.ncols())
     }
 
-    /// Refuses to hold more than the budget allows, before it does.
+    /// Refuses to go on when what is held and the next block are more than the budget allows.
     fn check_memory(&self, block: usize) -> Result<(), LkdlError> {
         let Some(budget) = self.params.memory else { return Ok(()) };
         let of_classes = self.classes.iter().map(|smallest| smallest.kept.len());
