@@ -34,8 +34,8 @@ ATTRIBUTES = """    Attributes
     ----------
 """
 OF_DRIFT = """    drift_ : float or None
-        What the landmarks missed of the last samples (about 1,000), as a multiple of what they missed
-        of the pilot; None if the map has no landmarks, or the kernel may be indefinite.
+        What the landmarks missed of the last samples (about 1,000), as a multiple of what they miss
+        of the average one; None if the map has no landmarks, or the kernel may be indefinite.
     highest_drift_ : float or None
         The same at its highest, after any block.
     n_grown_ : int
@@ -81,7 +81,7 @@ class StreamLKDLClassifier(LKDLClassifier):
         Samples of a block where arrays or files are cut into blocks.
     drift_limit : float, default=2.0
         The data drift when the landmarks miss more than so many times as much of the last thousand
-        samples as of the pilot; more than 1.
+        samples as of the average one; more than 1.
     grow : int, default=0
         Landmarks to add then, four times at most, taken from the block that shows it; the map is then
         ``nystroem``. What was learned before stays.

@@ -22,6 +22,11 @@ mod sums;
 
 use pyo3::prelude::*;
 
+/// As in the command: the C library's would keep blocks that one thread has made and another let go.
+#[cfg(not(target_env = "msvc"))]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 #[pymodule(gil_used = true)]
 mod _core {
     #[pymodule_export]

@@ -339,9 +339,9 @@ pub enum Warning {
         /// Σ|negative eigenvalues| / Σ|eigenvalues|.
         share: f64,
     },
-    /// Samples came of which the landmarks miss much more than of the pilot.
+    /// Samples came of which the landmarks miss much more than of the average one.
     Drifted {
-        /// The residual energy of recent samples at its highest, as a multiple of the pilot's.
+        /// The residual energy of recent samples at its highest, as a multiple of that of the average one.
         level: f64,
         /// Landmarks that were added on the way.
         n_grown: usize,
@@ -380,12 +380,12 @@ impl std::fmt::Display for Warning {
             Self::Drifted { level, n_grown: 0 } => write!(
                 f,
                 "the data drift: the landmarks missed {level:.1} times as much of some samples as \
-                 of the pilot; let the map grow, mix the samples or take a larger pilot"
+                 of the average one; let the map grow, mix the samples or take a larger pilot"
             ),
             Self::Drifted { level, n_grown } => write!(
                 f,
                 "the data drift: the landmarks missed up to {level:.1} times as much of some samples \
-                 as of the pilot; {n_grown} were added"
+                 as of the average one; {n_grown} were added"
             ),
         }
     }

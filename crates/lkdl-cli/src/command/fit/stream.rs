@@ -179,7 +179,8 @@ fn in_words(drift: &Drift) -> String {
         n => format!("; {} added", counted(n, "landmark")),
     };
     format!(
-        "the last samples missed {level:.2} times as much as the pilot ({highest:.2} at most){grown}"
+        "the landmarks missed {level:.2} times as much of the last samples as of the average one \
+         ({highest:.2} at most){grown}"
     )
 }
 

@@ -43,7 +43,7 @@ pub struct StreamFlags {
     #[arg(long, value_name = "N", requires = "stream")]
     pub grow: Option<usize>,
     /// The data drift when landmarks miss more than so many times as much of the last thousand
-    /// samples as of the pilot [default: 2]
+    /// samples as of the average one [default: 2]
     #[arg(long, value_name = "X", requires = "stream", value_parser = drift_limit)]
     pub drift_limit: Option<f64>,
     /// Keep the state of the fit in this file, which is removed when the model is written
@@ -80,7 +80,7 @@ impl StreamFlags {
     }
 }
 
-/// A multiple of what is missed of the pilot.
+/// A multiple of what is missed of the average sample.
 fn drift_limit(text: &str) -> Result<f64, String> {
     let number: Option<f64> = text.parse().ok();
     let above = number.filter(|number| *number > 1.0 && number.is_finite());
