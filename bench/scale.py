@@ -79,7 +79,7 @@ def measure(problem: cost.Problem, n_blocks: int, n_workers: int, model: Any) ->
         client.gather(client.map(_warm, range(4 * n_workers), pure=False))
         overhead, _ = timed(lambda: client.gather(client.map(_warm, range(1000), pure=False)))
         blocks = Blocks(X, y)
-        tasks = blocks.each(_mapped, model.model_, np.arange(problem.L), None)
+        tasks = blocks.each(_mapped, model.model_, np.arange(problem.L), {}, None)
         of_map, mapped = timed(lambda: _waited(blocks.persist(tasks)))
         atoms, before = dict(enumerate(model.components_)), sent(client)
         of_passes, of_updates = 0.0, 0.0

@@ -151,10 +151,9 @@ def draw(fits: list[Fit], path: Path) -> None:
             style = {"color": colour, "marker": "o", "label": f"{method}, passes: {PASSES[method]}"}
             memory.plot(n, [fit.memory / 1e6 for fit in streamed], **style)
             time.plot(n, [fit.learn for fit in streamed], **style)
-        memory.set(xlabel="samples, thousands", ylabel="peak memory, MB", ylim=(0, None))
-        time.set(xlabel="samples, thousands", ylabel="passes, s", xlim=(0, None), ylim=(0, None))
-        memory.set_xlim(0, None)
-        for axes in (memory, time):
+        for axes, label in ((memory, "peak memory, MB"), (time, "passes, s")):
+            top = 1.1 * axes.dataLim.ymax  # room for the marks
+            axes.set(xlabel="samples, thousands", ylabel=label, xlim=(0, None), ylim=(0, top))
             axes.spines[["top", "right"]].set_visible(False)
             axes.legend(frameon=False)
         figure.savefig(path, metadata={"Date": None})
