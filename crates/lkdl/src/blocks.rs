@@ -227,9 +227,8 @@ impl<S: Add> BlockSums<S> {
         let level = u32::try_from(level).map_err(|_| unfit())?;
         let (width, parent) = (self.order.width(level), self.order.width(level.saturating_add(1)));
         let fits = (1..self.order.radix).contains(&count)
-            && width < MAX_BLOCKS
-            && first < MAX_BLOCKS
-            && first % if count == 1 { width } else { parent } == 0;
+            && first.saturating_add(count.saturating_mul(width)) < MAX_BLOCKS
+            && first.is_multiple_of(if count == 1 { width } else { parent });
         if !fits {
             return Err(unfit());
         }
@@ -246,7 +245,7 @@ impl<S: Add> BlockSums<S> {
     fn check_free(&self, first: usize, n_blocks: usize) -> Result<(), LkdlError> {
         let before = self.parts.range(..=first).next_back();
         let taken = before.filter(|(start, part)| *start + self.covered(part) > first);
-        let within = self.parts.range(first..first + n_blocks).next();
+        let within = self.parts.range(first..first.saturating_add(n_blocks)).next();
         match (taken, within) {
             (Some(_), _) => Err(LkdlError::RepeatedBlock { block: first }),
             (None, Some((&block, _))) => Err(LkdlError::RepeatedBlock { block }),
@@ -286,7 +285,7 @@ impl<S: Add> BlockSums<S> {
     /// Adds to the first children of a node those that have waited for them; a node that is full
     /// goes to those before it.
     fn settle(&mut self, first: usize, mut part: Part<S>) {
-        let starts = first % self.order.width(part.level + 1) == 0;
+        let starts = first.is_multiple_of(self.order.width(part.level + 1));
         while starts && part.count < self.order.radix {
             let next = first + self.covered(&part);
             let waits = |part: &Part<S>, level| part.level == level && part.count == 1;
@@ -428,6 +427,8 @@ mod tests {
             let refused = BlockSums::new(order).put_back(place, 1.0);
             assert!(matches!(refused, Err(LkdlError::Parameter { .. })), "{place:?}: {refused:?}");
         }
+        let wide = BlockSums::new(Order::of(usize::MAX)).put_back([0, 1, 1 << 31], 1.0);
+        assert!(matches!(wide, Err(LkdlError::Parameter { .. })), "{wide:?}");
         let mut sums = sum_of(order, 0..4);
         assert_eq!(sums.put_back([3, 0, 2], 1.0), Err(LkdlError::RepeatedBlock { block: 3 }));
     }
