@@ -33,8 +33,8 @@ def test_time_is_that_of_the_samples_where_nothing_else_costs():
     fast = replace(RATES, network=1e15)
     assert cost.seconds(PROBLEM, fast, n, 1000) == pytest.approx(alone / 1000)
     slow = cost.Rates(map=1e5, coding=2e5, update=1.0, task=1e-3, network=1e3)
-    # the scheduler, the solve and the levels of the tree do not shrink with the workers
-    rest = 5 * 1.0 + 20_000 * 11 * 1e-3 + 5 * (20 + 10) * PROBLEM.node_bytes / 1e3
+    # the scheduler, the solve and the sums of the groups do not shrink with the workers
+    rest = 5 * 1.0 + 20_000 * 11 * 1e-3 + 5 * (20 + 142) * PROBLEM.node_bytes / 1e3
     assert cost.seconds(PROBLEM, slow, n, 1000) == pytest.approx(alone / 1000 + rest)
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import warnings
+from functools import reduce
 from pathlib import Path
 
 import lkdl
@@ -268,12 +269,14 @@ def test_the_order_of_sums_is_the_engine_s():
     parts = [np.sin(0.7 * i) * 10.0 ** (i % 7 - 3) for i in range(100)]
 
     def groups(count, size):
-        return sum(sum(parts[first : min(first + size, count)]) for first in range(0, count, size))
+        cut = [parts[first : min(first + size, count)] for first in range(0, count, size)]
+        return reduce(add, [reduce(add, group) for group in cut])
 
     add = lambda a, b: a + b
     for count, size in [(1, 1), (2, 2), (64, 8), (65, 9), (100, 10)]:
-        assert total(add, parts[:count]).compute() == groups(count, size)
-    assert groups(100, 10) != sum(parts)
+        tasks = [dask.delayed(part) for part in parts[:count]]
+        assert total(add, tasks).compute() == groups(count, size)
+    assert groups(100, 10) != reduce(add, parts)
 
 
 def by_definition(labels, size, seed, per_class=50):
