@@ -96,31 +96,9 @@ impl<T: Real> BlockSource<T> {
 
     fn of(files: Vec<Box<dyn Rows>>, block_size: usize) -> Result<Self, DataError> {
         let n_features = files.iter().map(|rows| rows.n_features()).max().unwrap_or(0);
-        for rows in &files {
-            let (found, base) = (rows.n_features(), rows.index_base());
-            if found != n_features && base.is_none() {
-                let problem = format!("{found} features, where another file has {n_features}");
-                return Err(DataError::format(rows.file(), problem, "give files of one set"));
-            }
-            let names = (files[0].feature_names(), rows.feature_names());
-            if let (Some(first), Some(own)) = names
-                && let Some(place) =
-                    (0..n_features).find(|&place| first.get(place) != own.get(place))
-            {
-                let named = |names: &[String]| names.get(place).cloned().unwrap_or_default();
-                let problem = format!(
-                    "feature {place} is {:?}, where the first file has {:?}",
-                    named(&own),
-                    named(&first)
-                );
-                let fix = "give files with the same columns in the same order";
-                return Err(DataError::format(rows.file(), problem, fix));
-            }
-            if base != files[0].index_base() {
-                let problem = "indices do not start where those of the first file do".to_string();
-                return Err(DataError::format(rows.file(), problem, "say --index-base"));
-            }
-        }
+        files
+            .iter()
+            .try_for_each(|rows| check_alike(rows.as_ref(), files[0].as_ref(), n_features))?;
         let on_disk = files.iter().flat_map(|rows| rows.files()).map(Stamp::of);
         let stamps = on_disk.filter_map(Result::transpose).collect::<Result<_, _>>()?;
         let mut source = Self {
@@ -256,6 +234,30 @@ impl<T: Real> Source<T> for BlockSource<T> {
         let rewound = self.files.iter_mut().try_for_each(|rows| rows.rewind());
         rewound.and_then(|()| self.check_files()).map_err(failed)
     }
+}
+
+/// Refuses a file that is not of one set with the first.
+fn check_alike(rows: &dyn Rows, first: &dyn Rows, n_features: usize) -> Result<(), DataError> {
+    let refused = |problem: String, fix| Err(DataError::format(rows.file(), problem, fix));
+    let (found, base) = (rows.n_features(), rows.index_base());
+    if found != n_features && base.is_none() {
+        let problem = format!("{found} features, where another file has {n_features}");
+        return refused(problem, "give files of one set");
+    }
+    let (here, there) = (rows.feature_names(), first.feature_names());
+    if let (Some(here), Some(there)) = (here, there)
+        && let Some(place) = (0..n_features).find(|&place| here.get(place) != there.get(place))
+    {
+        let named = |names: &[String]| names.get(place).cloned().unwrap_or_default();
+        let (own, other) = (named(&here), named(&there));
+        let problem = format!("feature {place} is {own:?}, where the first file has {other:?}");
+        return refused(problem, "give files with the same columns in the same order");
+    }
+    if base != first.index_base() {
+        let problem = "indices do not start where those of the first file do".to_string();
+        return refused(problem, "say --index-base");
+    }
+    Ok(())
 }
 
 /// Refuses a number that is no class.

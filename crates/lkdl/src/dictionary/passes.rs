@@ -38,7 +38,7 @@ impl<T: Real> ModParams<T> {
         let (dictionary, warnings) =
             self.initial.draw(X.columns(), self.n_atoms, self.seed, stream)?;
         Ok(MultiPassMod {
-            statistics: self.statistics(&dictionary, order)?,
+            statistics: statistics(&dictionary, self.sparsity, order)?,
             sparsity: self.sparsity,
             dictionary,
             errors: Vec::new(),
@@ -55,20 +55,12 @@ impl<T: Real> ModParams<T> {
         from: &mut Saved<T>,
     ) -> Result<MultiPassMod<T>, LkdlError> {
         let dictionary = from.matrix(at, "D")?;
-        let mut statistics = self.statistics(&dictionary, order)?;
+        let mut statistics = statistics(&dictionary, self.sparsity, order)?;
         statistics.restore(at, from)?;
         let [n_replaced] = from.counts(at, "n")?;
         let (errors, warnings) = (from.numbers(at, "errors")?, from.warnings(at)?);
         let sparsity = self.sparsity;
         Ok(MultiPassMod { dictionary, sparsity, statistics, errors, n_replaced, warnings })
-    }
-
-    fn statistics(
-        &self,
-        dictionary: &Mat<T>,
-        order: Order,
-    ) -> Result<DictionaryStatistics<T>, LkdlError> {
-        statistics(dictionary, self.sparsity, order)
     }
 
     /// [`Learner::learn_monitored`](super::Learner::learn_monitored) on samples that come in blocks:
